@@ -3,8 +3,8 @@
 The names below are loaded on first use, so that `import mirrormata` is fast.
 """
 
-import lazy_loader
+from .foundation._extras import attach_names
 
 __version__ = "0.2.0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__)

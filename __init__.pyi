@@ -9,6 +9,7 @@ from .foundation._errors import InputError as InputError
 from .foundation._errors import LimitError as LimitError
 from .foundation._errors import MirrormataError as MirrormataError
 from .foundation._errors import MirrormataWarning as MirrormataWarning
+from .foundation._errors import MissingExtraError as MissingExtraError
 from .foundation._errors import NotRealisableError as NotRealisableError
 from .models._sources import prove as prove
 from .models.comparison._compare import compare as compare

@@ -134,13 +134,14 @@ def _spread(values: list[Any]) -> list[Any]:
 
 
 HEAD = (
-    "states", "letters", "layers", "factors", "work", "certificate kB", "seconds", "wrong of tokens", "own.chain", "holonomy", "n - 1",
+    "states", "letters", "layers", "fewest", "factors", "work", "certificate kB", "seconds", "MB", "wrong of tokens", "own.chain",
+    "holonomy", "n - 1",
 )  # fmt: skip
 """The columns of `table_rows`."""
 
 
 def table_rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
-    """One row a group: medians of the default's figures, the layers with their range, and the layers of other constructions."""
+    """One row a group: medians of the default's figures, the layers with their range, the most memory, and the layers of others."""
     rows: list[tuple[str, ...]] = []
     for group in document["groups"]:
         found = group["summary"]
@@ -155,9 +156,10 @@ def table_rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
         low, middle, high = default["layers"]
         rows.append(
             (
-                f"{group['states']:,}", str(group["letters"]), f"{middle:g} ({low} to {high})", f"{default['factors'][1]:g}",
+                f"{group['states']:,}", str(group["letters"]), f"{middle:g} ({low} to {high})",
+                f"{found['fewest_layers'][1]:g}", f"{default['factors'][1]:g}",
                 f"{default['work'][1]:,.0f}", f"{default['certificate_bytes'][1] / 1000:.1f}", f"{default['seconds_in_all'][1]:.2f}",
-                f"{found['errors']} of {found['tokens']:,}", *others,
+                f"{found['peak_memory_mb']:,}", f"{found['errors']} of {found['tokens']:,}", *others,
             )
         )  # fmt: skip
     return rows

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
+from .help import AUTOMATA, complete_spec
 from .options import (
     SPEC_HELP,
     Alphabet,
@@ -25,11 +26,13 @@ from .output import print_json, print_table, say, say_written, show_work
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(inspect)
+    app.command(rich_help_panel=AUTOMATA)(inspect)
 
 
 def inspect(
-    spec: Annotated[str | None, typer.Argument(metavar="[SPEC]", help=SPEC_HELP)] = None,
+    spec: Annotated[
+        str | None, typer.Argument(metavar="[SPEC]", help=SPEC_HELP, autocompletion=complete_spec)
+    ] = None,
     library: Annotated[
         bool, typer.Option("--library", help="List all named automata with their sizes. No SPEC is needed.")
     ] = False,

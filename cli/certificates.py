@@ -7,20 +7,37 @@ from typing import Annotated
 import typer
 
 from ..foundation._errors import InputError
-from .options import PRODUCT_HELP, SPEC_FORMS, Alphabet, Group, Json, Split, Start, TrackOption, automaton_of
-from .output import print_json, print_table, say, say_written, show_work
+from .help import AUTOMATA, PROOFS, WORDS, complete_spec
+from .options import (
+    CERTIFICATE_HELP,
+    PRODUCT_HELP,
+    SPEC_FORMS,
+    Alphabet,
+    Group,
+    Json,
+    Split,
+    Start,
+    TrackOption,
+    automaton_of,
+    construct_if_spec,
+)
+from .output import print_json, print_sentence, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(check)
-    app.command()(run)
+    app.command(rich_help_panel=PROOFS)(check)
+    app.command(rich_help_panel=AUTOMATA)(run)
 
 
 def check(
     certificate: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="The certificate to check, a JSON file of any kind."),
+        typer.Argument(
+            metavar="FILE|SPEC",
+            autocompletion=complete_spec,
+            help="The certificate to check, a JSON file of any kind; or the SPEC of an automaton, such as S5, which is constructed.",
+        ),
     ],
     automaton: Annotated[
         str | None,
@@ -35,7 +52,7 @@ def check(
     track: TrackOption = None,
     start: Start = None,
     group: Group = None,
-    product: Annotated[str | None, typer.Option("--product", help=PRODUCT_HELP)] = None,
+    product: Annotated[str | None, typer.Option("--product", metavar="SIDE", help=PRODUCT_HELP)] = None,
     as_json: Json = False,
 ) -> None:
     """Check a certificate with the stand-alone checker of its kind.
@@ -50,6 +67,7 @@ def check(
       mirrormata check s5.json --for S5 --json
     """
     from ..theory._check import check as verify
+    from ..theory.planning._headline import describe_check
 
     if automaton is None:
         names = ("--alphabet", "--split", "--track", "--start", "--group")
@@ -67,12 +85,15 @@ def check(
             automaton, alphabet, track, start, group, product or "left", 100_000, 10_000_000, split
         )
     )
+    found = construct_if_spec(certificate)
     with show_work("checking"):
-        result = verify(certificate, given)
+        result = verify(found, given)
     if as_json:
         print_json(result.to_json())
     else:
-        say(f"{result.verdict}: {result.reason}")
+        print_sentence(headline := describe_check(result))
+        if result.reason not in headline:
+            say(f"checked: {result.reason}")
         if result.kind == "impossible" and result.verdict == "valid":
             say(_describe_confused_words(certificate))
         if given is not None and result.verdict == "valid":
@@ -101,9 +122,7 @@ def _describe_confused_words(path: str) -> str:
 def run(
     certificate: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE", help="The certificate of a construction, as `construct -o` writes it."
-        ),
+        typer.Argument(metavar="FILE|SPEC", autocompletion=complete_spec, help=CERTIFICATE_HELP),
     ],
     word: Annotated[
         str | None,
@@ -122,13 +141,16 @@ def run(
     dtype: Annotated[
         str,
         typer.Option(
-            help="Number format of states and weights: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2."
+            metavar="FORMAT",
+            help="Number format of states and weights: exact, fp64, fp32, fp16, bf16, fp8_e4m3 or fp8_e5m2.",
         ),
     ] = "bf16",
     start: Annotated[
         str | None,
         typer.Option(
-            help="Label of the state from which the run starts. The default is the automaton's start state."
+            metavar="LABEL",
+            rich_help_panel=WORDS,
+            help="Label of the state from which the run starts. The default is the automaton's start state.",
         ),
     ] = None,
     sequential: Annotated[
@@ -150,25 +172,27 @@ def run(
 ) -> None:
     """Run a construction in a number format and count its errors.
 
-    The linear RNN in the certificate reads the words that --word or --random gives. After every token, its state is compared
+    The linear RNN in the certificate, or the one constructed for SPEC, reads the words that --word or --random gives. After every token, its state is compared
     with the state of the automaton. An invalid certificate is refused. The exit status is 1 if any state is wrong.
 
     \b
     Examples:
-      mirrormata run s5.json --random 64 --length 100000 --dtype bf16
+      mirrormata run S5 --random 64 --length 100000 --dtype bf16
       mirrormata run mod5.json --word 11101 --dtype exact
     """
-    from ..theory._run_file import run_file
+    from ..theory._run_file import require_words, run_file
 
+    require_words(word, random, length, seed)
+    found = construct_if_spec(certificate)
     with show_work("running") as progress:
         outcome = run_file(
-            certificate, word=word, random=random, length=length, seed=seed, dtype=dtype, start=start,
+            found, word=word, random=random, length=length, seed=seed, dtype=dtype, start=start,
             sequential=sequential, picture=picture, progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(outcome.to_json())
     else:
-        print_table(outcome.name, outcome.rows())
+        print_table(outcome.headline, outcome.rows())
         say_written(picture)
     if outcome.report.errors:
         raise typer.Exit(1)

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ..foundation._errors import InputError
+from ..foundation._errors import InputError, MissingExtraError
 from ..foundation._files import shown_path
+from .help import PROOFS, complete_claim, complete_spec
 from .options import Json
-from .output import print_json, print_table, say_written
+from .output import print_json, print_table, say, say_written
 
 Paths = Annotated[
     list[str] | None,
@@ -25,15 +26,17 @@ Paths = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(verify)
-    app.command("claims")(list_claims)
+    app.command(rich_help_panel=PROOFS)(verify)
+    app.command("claims", rich_help_panel=PROOFS)(list_claims)
 
 
 def verify(
     ids: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ID]...", help="The claims to check, such as G.T4 (`mirrormata claims` lists them)."
+            metavar="[ID]...",
+            autocompletion=complete_claim,
+            help="The claims to check, such as G.T4 (`mirrormata claims` lists them).",
         ),
     ] = None,
     all_claims: Annotated[
@@ -55,7 +58,8 @@ def verify(
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE",
+            metavar="MODEL",
+            autocompletion=complete_spec,
             help="Apply the claims to this model instead: a certificate, an .npz file of matrices, or the SPEC of an automaton.",
         ),
     ] = None,
@@ -93,7 +97,8 @@ def verify(
     A claim is a published or a new statement with a program that checks it. The verdicts are compared with the recorded
     ones. If all claims are checked (--all or --quick), the base that they rely on is checked first, as with --base. No file
     is written. The exit status is 1 if a verdict differs from the recorded one or, with --model, if a claim fails on the
-    model.
+    model. A check that needs an extra which is not installed is not run, and counted as that; if no check is run, the exit
+    status is 2.
 
     \b
     Examples:
@@ -121,7 +126,7 @@ def verify(
     registry = load_claims(path or ())
     if source is not None:
         ids = [*(ids or ()), *(entry.claim.id for entry in registry.of_source(source))]
-    entries = [registry[i] for i in dict.fromkeys(ids)] if ids else list(registry)
+    entries = registry.find(ids) if ids else list(registry)
     if model is not None:
         if all_claims or quick:
             raise InputError(
@@ -161,17 +166,33 @@ def verify(
             print_base(found)
         if entries:
             print_outcomes(outcomes)
-    if not all([*(part.sound for part in found), *(outcome.as_expected for outcome in outcomes)]):
+    reached = [part.sound for part in found if part.missing is None]
+    reached += [outcome.as_expected for outcome in outcomes if outcome.missing is None]
+    lacking = {missing for missing in [x.missing for x in found] + [x.missing for x in outcomes] if missing}
+    if lacking and not reached:
+        needed = f"mirrormata[{','.join(sorted(lacking))}]"
+        raise MissingExtraError(
+            f"verify: no check was run, since packages are not installed: pip install '{needed}'"
+        )
+    if not all(reached):
         raise typer.Exit(1)
 
 
 def list_claims(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            autocompletion=complete_claim,
+            help="The claims to explain, such as CK.S5: the IDs in the tables of `construct` and `plan`.",
+        ),
+    ] = None,
     show: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Explain this claim: its statement, hypotheses, source and method."),
+        str | None, typer.Option(metavar="ID", hidden=True, help="Explain this claim, as ID alone does.")
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="List only the claims from one source: G, DP, H, own, ...")
+        str | None,
+        typer.Option(metavar="NAME", help="List only the claims from one source: G, DP, H, own, ..."),
     ] = None,
     graph: Annotated[
         str | None,
@@ -184,31 +205,36 @@ def list_claims(
 ) -> None:
     """List the claims, explain one, or draw which claim uses which.
 
-    The list gives the recorded status of each claim. With --show, the command instead prints the statement, hypotheses, source
-    and method of one claim. Only --graph writes a file.
+    The list gives the recorded status of each claim. With IDs, the command instead prints the statement, hypotheses, source
+    and method of these claims. Only --graph writes a file.
 
     \b
     Examples:
       mirrormata claims --source DP
-      mirrormata claims --show CK.S5
+      mirrormata claims CK.S5 H.rank
     """
     from ..theory.verifying._registry import load_claims
     from ..theory.verifying._table import claim_json, explanation, print_claims
 
     registry = load_claims(path or ())
-    if show is not None and source is not None:
-        raise InputError("claims: --show explains one claim; leave --source out")
+    asked = list(dict.fromkeys([*(ids or ()), *([] if show is None else [show])]))
+    if asked and source is not None:
+        raise InputError("claims: claims are named and --source is given: leave one of them out")
     entries = list(registry) if source is None else registry.of_source(source)
-    entries = entries if show is None else [registry[show]]
+    entries = registry.find(asked) if asked else entries
     if graph is not None:
         from ..theory.verifying._picture import draw_claims
 
-        drawn = entries if show is None else registry.around(show)
+        around = {e.claim.id: e for claim in asked for e in registry.around(claim)}
+        drawn = list(around.values()) if asked else entries
         draw_claims([e.claim for e in drawn], {e.claim.id: e.claim.expected for e in drawn}, graph)
     if as_json:
         print_json({"claims": [claim_json(entry, registry) for entry in entries]})
-    elif show is not None:
-        print_table(f"{entries[0].claim.id}: {entries[0].claim.title}", explanation(entries[0], registry))
+    elif asked:
+        for number, entry in enumerate(entries):
+            if number:
+                say("")
+            print_table(f"{entry.claim.id}: {entry.claim.title}", explanation(entry, registry))
     else:
         print_claims(entries)
     say_written(graph)

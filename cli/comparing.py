@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
+from .help import MODELS, complete_spec
 from .options import (
     SPEC_FORMS,
     Alphabet,
@@ -18,6 +20,7 @@ from .options import (
     Start,
     TrackOption,
     automaton_of,
+    construct_if_spec,
     record_of,
 )
 from .output import print_columns, print_json, print_table, say_written, show_work
@@ -25,7 +28,7 @@ from .output import print_columns, print_json, print_table, say_written, show_wo
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(compare)
+    app.command(rich_help_panel=MODELS)(compare)
 
 
 def compare(
@@ -34,21 +37,25 @@ def compare(
         str,
         typer.Argument(
             metavar="LEARNED",
-            help="The trained model: a model folder, an FLA checkpoint, an .npz file of matrices, or a certificate.",
+            autocompletion=complete_spec,
+            help="The trained model: a model folder, an FLA checkpoint, an .npz file of matrices, a certificate, or a SPEC, such as S5, "
+            "which is constructed.",
         ),
     ],
     constructed: Annotated[
         str,
         typer.Argument(
             metavar="CONSTRUCTED|SPEC",
+            autocompletion=complete_spec,
             help=f"The certificate of a construction, or an automaton, for which a construction is chosen: {SPEC_FORMS}",
         ),
     ],
     extract: Annotated[
         str,
         typer.Option(
+            metavar="WAYS",
             help="Methods that extract the automaton which the model computes, separated by commas: exact, from the nearest exact "
-            "heads; clusters, from clusters of states; kv or lstar, by active learning; or none."
+            "heads; clusters, from clusters of states; kv or lstar, by active learning; or none.",
         ),
     ] = "exact,clusters",
     words: Annotated[int, typer.Option(help="Number of random words to run.")] = 256,
@@ -63,7 +70,8 @@ def compare(
     dtype: Annotated[
         str,
         typer.Option(
-            help="Float format to which the construction is rounded for its certified horizon, such as bf16."
+            metavar="FORMAT",
+            help="Float format to which the construction is rounded for its certified horizon, such as bf16.",
         ),
     ] = "fp32",
     output: Annotated[
@@ -78,7 +86,8 @@ def compare(
     arithmetic: Annotated[
         str | None,
         typer.Option(
-            help="Arithmetic of the proof that -o searches for, written per_step:FORMAT. The default is per_step:bf16."
+            metavar="NAME",
+            help="Arithmetic of the proof that -o searches for, written per_step:FORMAT. The default is per_step:bf16.",
         ),
     ] = None,
     subspace: Annotated[
@@ -141,10 +150,15 @@ def compare(
             f"--arithmetic {arithmetic}: it applies to the certificate that -o FILE writes; give -o as well, or leave it out"
         )
     refuse_input_as_output(output, learned, constructed)
-    lrnn, automaton = _target(constructed, alphabet, split, track, start, group, product)
+
+    def read(text: str) -> Any:
+        return automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
+
+    model = construct_if_spec(learned, read)
+    lrnn, automaton = _target(constructed, read)
     with show_work("comparing") as progress:
         found = compare_learned(
-            learned,
+            model,
             automaton if lrnn is None else lrnn,
             sampling=record_of(Sampling, context.params),
             tolerances=record_of(Tolerances, context.params),
@@ -168,15 +182,7 @@ def compare(
     say_written(written)
 
 
-def _target(
-    text: str,
-    alphabet: str | None,
-    split: str | None,
-    track: str | None,
-    start: str | None,
-    group: str | None,
-    product: str,
-) -> tuple[Any, Any]:
+def _target(text: str, read: Callable[[str], Any]) -> tuple[Any, Any]:
     """The construction in a certificate, and its automaton; for a SPEC only the automaton."""
     from ..constructions._document import find_document
     from ..theory._realisations import realisation_in
@@ -184,7 +190,7 @@ def _target(
     if (document := find_document(text)) is not None:
         found = realisation_in(document, text)
         return found, found.automaton
-    return None, automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
+    return None, read(text)
 
 
 def _methods(text: str) -> Any:

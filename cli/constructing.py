@@ -8,6 +8,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
+from .help import AUTOMATA, BUILDING
 from .options import (
     Alphabet,
     CoordinatesOption,
@@ -39,8 +40,8 @@ from .output import as_text, print_json, print_table, say, say_written, show_wor
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(construct)
-    app.command()(plan)
+    app.command(rich_help_panel=AUTOMATA)(construct)
+    app.command(rich_help_panel=AUTOMATA)(plan)
 
 
 def construct(
@@ -64,8 +65,10 @@ def construct(
     wiring: Annotated[
         str,
         typer.Option(
+            rich_help_panel=BUILDING,
+            metavar="KIND",
             help="Wiring between the levels of a cascade: repaired is correct; printed follows the published proof of G.T4. With "
-            "printed, the command only searches for a word on which that wiring gives a wrong state."
+            "printed, the command only searches for a word on which that wiring gives a wrong state.",
         ),
     ] = "repaired",
     show: Annotated[
@@ -111,8 +114,8 @@ def construct(
     The linear RNN agrees with the automaton on all words. For a group the command chooses one layer with the fewest
     Householder factors per letter, and otherwise the construction with the least product of layers and work (factors times
     key dimension, summed over the layers). With bounds it chooses the fewest layers within them. It prints
-    the sizes of the construction and the lower bounds that apply to it. Only -o and --picture write files;
-    `mirrormata check` verifies the certificate.
+    the sizes of the construction and the lower bounds that apply to it; `mirrormata claims ID` explains a theorem. Only -o and
+    --picture write files, and `mirrormata check` verifies the certificate.
 
     \b
     Examples:
@@ -123,6 +126,8 @@ def construct(
     from ..constructions._lrnn import table_of
     from ..constructions.automata._equal_states import equal_states
     from ..constructions.theorems._construction import Limits
+    from ..theory.planning._bounds import reached_bounds
+    from ..theory.planning._headline import write_headline
     from ..theory.planning._plan import choose_by_rule_or_refuse, report
 
     if as_json and (show or latex):
@@ -161,7 +166,8 @@ def construct(
 
         with show_work("writing the certificate"):
             write_accepted_certificate(found, output, max_group=max_group)
-    facts = report(choice, output)
+    reached = reached_bounds(found)
+    facts = report(choice, output, reached)
     if as_json:
         print_json(facts)
     elif latex:
@@ -171,7 +177,9 @@ def construct(
     else:
         facts.pop("hypotheses")  # sentences: they are in the JSON object and in `figures`
         facts.pop("notes")  # below the table
-        print_table(found.automaton.name, [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])])
+        print_table(
+            write_headline(found, reached), [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])]
+        )
         for note in dict.fromkeys((*automaton.notes, *equal_states(automaton), *found.notes)):
             say(f"note: {note}")
         say_written(output, picture)
@@ -226,6 +234,13 @@ def plan(
             "--bounds", metavar="FILE", help="Write a certificate of the lower bounds to this JSON file."
         ),
     ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details",
+            help="Also print the hypotheses and the evidence of every lower bound, notes on the constructions, and what was not built.",
+        ),
+    ] = False,
     alphabet: Alphabet = None,
     split: Split = None,
     track: TrackOption = None,
@@ -244,14 +259,15 @@ def plan(
     """List all constructions for an automaton, with lower bounds.
 
     The table lists every construction within the given bounds, the cheapest first. A * marks the constructions that no other
-    one beats. Below the table are the theorems used and the lower bounds with their hypotheses. Only --bounds writes a file.
+    one beats. Below the table are the theorems used and the strongest lower bound on each figure; --details adds the hypotheses and
+    the evidence, and `mirrormata claims ID` explains a theorem. Only --bounds writes a file.
     With --fit the command says whether one architecture holds the automaton, by which construction, or by which lower bound not; the
     exit status is then 0 if it does, else 1.
 
     \b
     Examples:
       mirrormata plan S3 --max-layers 2 --bounds s3-bounds.json
-      mirrormata plan S3 --fit layers=1,heads=2,head_dim=16,n_h=2,conv=0
+      mirrormata plan S3 --fit 'layers=1,n_h=2,head_dim=8,value_dim=8,range=[-1,1],gated=no,conv=0'
     """
     from ..constructions._construct import Request
     from ..constructions.theorems._construction import Limits
@@ -282,7 +298,7 @@ def plan(
     else:
         from ..theory.planning._plan import print_plan
 
-        print_plan(made, with_options)
+        print_plan(made, with_options, details=details)
         for note in made.notes:
             say(f"note: {note}")
         say_written(written)

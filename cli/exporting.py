@@ -4,33 +4,57 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..foundation._files import refuse_input_as_output
-from .options import Alphabet, Json, MaxEntries, ProductOption, Split, Start, one_of
+from .help import MODELS, HelpfulGroup, complete_spec
+from .options import (
+    CERTIFICATE_HELP,
+    Alphabet,
+    Json,
+    MaxEntries,
+    ProductOption,
+    Split,
+    Start,
+    construct_if_spec,
+    one_of,
+)
 from .output import print_json, say_written
 
-CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes it."
+Certificate = Annotated[
+    str, typer.Argument(metavar="FILE|SPEC", autocompletion=complete_spec, help=CERTIFICATE_HELP)
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    export = typer.Typer(help="Write the weights of a construction for other programs.", no_args_is_help=True)
+    export = typer.Typer(
+        cls=HelpfulGroup, help="Write the weights of a construction for other programs.", no_args_is_help=True
+    )
     export.command("npz")(export_npz)
     export.command("safetensors")(export_safetensors)
     export.command("model")(export_model)
     export.command("fla")(export_fla)
-    app.add_typer(export, name="export")
-    imports = typer.Typer(help="Read a checkpoint of another library.", no_args_is_help=True)
+    app.add_typer(export, name="export", rich_help_panel=MODELS)
+    imports = typer.Typer(
+        cls=HelpfulGroup, help="Read a checkpoint of another library.", no_args_is_help=True
+    )
     imports.callback()(lambda: None)  # so that a single command keeps its name
     imports.command("fla")(import_fla)
-    app.add_typer(imports, name="import")
+    app.add_typer(imports, name="import", rich_help_panel=MODELS)
+
+
+def _table_of(text: str) -> Any:
+    """The linear RNN of a certificate, or of what is constructed for a SPEC; it must be a table."""
+    from ..theory._realisations import realisation_of, require_table
+
+    return require_table(realisation_of(construct_if_spec(text, table=True)), text)
 
 
 def export_npz(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="Write the arrays to this .npz file.")
     ],
@@ -45,6 +69,7 @@ def export_npz(
     \b
     Examples:
       mirrormata export npz s4.json -o s4.npz
+      mirrormata export npz S4 -o s4.npz --json
     """
     from ..theory._export import export_npz as write
 
@@ -52,7 +77,7 @@ def export_npz(
 
 
 def export_safetensors(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="OUT", help="Write the arrays to this .safetensors file.")
     ],
@@ -67,6 +92,7 @@ def export_safetensors(
     \b
     Examples:
       mirrormata export safetensors a4z5.json -o a4z5.safetensors
+      mirrormata export safetensors A4_x_Z5 -o a4z5.safetensors
     """
     from ..theory._export import export_safetensors as write
 
@@ -74,7 +100,7 @@ def export_safetensors(
 
 
 def export_model(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     spec: Annotated[
         str,
         typer.Argument(
@@ -99,17 +125,17 @@ def export_model(
     \b
     Examples:
       mirrormata export model s4.json S4 -o s4-model
+      mirrormata export model mod:5 mod:5 -o mod5-model
     """
     from ..models._constructed import write_constructed
     from ..models.tasks._task import TaskSettings
-    from ..theory._realisations import lrnn_of
 
     refuse_input_as_output(output, certificate, spec, around=True)
     side = one_of(product, "--product", "left", "right")
     settings = TaskSettings(
         spec=spec, bos=False, labels="state", start=start, alphabet=alphabet, split=split, product=side
     )
-    write_constructed(lrnn_of(certificate), settings, output, max_entries=max_entries)
+    write_constructed(_table_of(certificate), settings, output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
     else:
@@ -119,10 +145,8 @@ def export_model(
 def _export(
     write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
 ) -> None:
-    from ..theory._realisations import lrnn_of
-
     refuse_input_as_output(output, certificate)
-    write(lrnn_of(certificate), output, max_entries=max_entries)
+    write(_table_of(certificate), output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
     else:
@@ -130,7 +154,7 @@ def _export(
 
 
 def export_fla(
-    certificate: Annotated[str, typer.Argument(metavar="FILE", help=CERTIFICATE_HELP)],
+    certificate: Certificate,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="Write the checkpoint into this folder.")
     ],
@@ -144,13 +168,13 @@ def export_fla(
     \b
     Examples:
       mirrormata export fla s4.json -o s4-fla
+      mirrormata export fla S4 -o s4-fla --json
     """
     from ..models.fla._export import fla_checkpoint
     from ..models.fla._folder import save_fla
-    from ..theory._realisations import lrnn_of
 
     refuse_input_as_output(output, certificate, around=True)
-    checkpoint = fla_checkpoint(lrnn_of(certificate), max_entries=max_entries)
+    checkpoint = fla_checkpoint(_table_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
     if as_json:
         print_json({

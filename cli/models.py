@@ -12,32 +12,40 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
+from .help import MODEL, MODELS, TASK, TRAINING, complete_spec
 from .options import SPEC_HELP, Group, Json, Sets, entries_set, one_of
 from .output import print_columns, print_json, print_table, say, show_work
 
 Device = Annotated[
     str | None,
     typer.Option(
-        help="Device to compute on: auto (the first GPU if there is one, otherwise the CPU), cpu, cuda, cuda:1, ... The default is auto."
+        rich_help_panel=TRAINING,
+        metavar="NAME",
+        help="Device to compute on: auto (the first GPU if there is one, otherwise the CPU), cpu, cuda, cuda:1, ... The default is auto.",
     ),
 ]
 Precision = Annotated[
     str | None,
     typer.Option(
-        help="Precision of the computation: fp32, or bf16 by PyTorch's autocast. The default is fp32."
+        rich_help_panel=TRAINING,
+        metavar="NAME",
+        help="Precision of the computation: fp32, or bf16 by PyTorch's autocast. The default is fp32.",
     ),
 ]
 Minutes = Annotated[
     float | None,
-    typer.Option(help="Save and stop after this many minutes. The same command continues later."),
+    typer.Option(
+        rich_help_panel=TRAINING,
+        help="Save and stop after this many minutes. The same command continues later.",
+    ),
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(train)
-    app.command("eval")(evaluate)
-    app.command()(sweep)
+    app.command(rich_help_panel=MODELS)(train)
+    app.command("eval", rich_help_panel=MODELS)(evaluate)
+    app.command(rich_help_panel=MODELS)(sweep)
 
 
 def train(
@@ -46,6 +54,7 @@ def train(
         str,
         typer.Argument(
             metavar="SPEC",
+            autocompletion=complete_spec,
             help=SPEC_HELP
             + " For language modelling, write text or text:PATH. A .toml file describes a whole experiment.",
         ),
@@ -63,15 +72,18 @@ def train(
         str | None,
         Sets("model.family"),
         typer.Option(
+            rich_help_panel=MODEL,
+            metavar="NAME",
             help="Family of the layers: deltaproduct (which is DeltaNet with one factor), mamba, gla, rwkv7, ... The default is "
-            "deltaproduct."
+            "deltaproduct.",
         ),
     ] = None,
     householders: Annotated[
         int | None,
         Sets("model.householders"),
         typer.Option(
-            help="Number of Householder factors per token, for the family deltaproduct. The default is 1."
+            rich_help_panel=MODEL,
+            help="Number of Householder factors per token, for the family deltaproduct. The default is 1.",
         ),
     ] = None,
     range_: Annotated[
@@ -79,70 +91,92 @@ def train(
         Sets("model.range", lambda text: _numbers(text, "--range")),
         typer.Option(
             "--range",
+            rich_help_panel=MODEL,
+            metavar="A,B",
             help="Range of the eigenvalues of the transitions: --range=0,1 or --range=-1,1. The default is -1,1.",
         ),
     ] = None,
     layers: Annotated[
         int | None,
         Sets("model.layers"),
-        typer.Option(help="Number of blocks of the model. The default is 1."),
+        typer.Option(rich_help_panel=MODEL, help="Number of blocks of the model. The default is 1."),
     ] = None,
     width: Annotated[
         int | None,
         Sets("model.width"),
-        typer.Option(help="Number of entries of the residual stream. The default is 128."),
+        typer.Option(
+            rich_help_panel=MODEL, help="Number of entries of the residual stream. The default is 128."
+        ),
     ] = None,
     heads: Annotated[
-        int | None, Sets("model.heads"), typer.Option(help="Number of heads in each block. The default is 4.")
+        int | None,
+        Sets("model.heads"),
+        typer.Option(rich_help_panel=MODEL, help="Number of heads in each block. The default is 4."),
     ] = None,
     protocol: Annotated[
         str | None,
         Sets("task.protocol"),
         typer.Option(
+            rich_help_panel=TASK,
+            metavar="NAME",
             help="Take lengths, labels and supervision from a published set-up: word_problem, formal_language or error_control. Without it, "
-            "the project's own defaults apply, which for an automaton are words of 32 letters."
+            "the project's own defaults apply, which for an automaton are words of 32 letters.",
         ),
     ] = None,
     lengths: Annotated[
         str | None,
         Sets("train.lengths", lambda text: _span(text, "--lengths")),
         typer.Option(
-            help="Length of the training words in letters, such as 128 or 3-40. By default the protocol decides."
+            rich_help_panel=TASK,
+            metavar="LENGTHS",
+            help="Length of the training words in letters, such as 128 or 3-40. By default the protocol decides.",
         ),
     ] = None,
     test_lengths: Annotated[
         str | None,
         Sets("eval.lengths", lambda text: _lengths(text, "--test-lengths")),
         typer.Option(
-            help="Lengths of the test words in letters, such as 128,512 or 40-256. By default the protocol decides."
+            rich_help_panel=TASK,
+            metavar="LENGTHS",
+            help="Lengths of the test words in letters, such as 128,512 or 40-256. By default the protocol decides.",
         ),
     ] = None,
     steps: Annotated[
-        int | None, Sets("train.steps"), typer.Option(help="Number of optimizer steps. The default is 1,000.")
+        int | None,
+        Sets("train.steps"),
+        typer.Option(rich_help_panel=TRAINING, help="Number of optimizer steps. The default is 1,000."),
     ] = None,
     batch: Annotated[
         int | None,
         Sets("train.batch"),
-        typer.Option(help="Number of training words per seed in each step. The default is 256."),
+        typer.Option(
+            rich_help_panel=TRAINING,
+            help="Number of training words per seed in each step. The default is 256.",
+        ),
     ] = None,
     seeds: Annotated[
         int | None,
-        Sets("train.seeds", lambda number: list(range(number))),
+        Sets("train.seeds", lambda number: _first_seeds(number)),  # noqa: PLW0108 (it stands below)
         typer.Option(
-            help="Number of models to train side by side. Their seeds are 0, 1, ... The default is 1."
+            rich_help_panel=TRAINING,
+            help="Number of models to train side by side. Their seeds are 0, 1, ... The default is 1.",
         ),
     ] = None,
     lr: Annotated[
         float | None,
         Sets("train.lr"),
-        typer.Option(help="Highest learning rate of the schedule. The default is 0.001."),
+        typer.Option(
+            rich_help_panel=TRAINING, help="Highest learning rate of the schedule. The default is 0.001."
+        ),
     ] = None,
     precision: Annotated[Precision, Sets("train.precision")] = None,
     device: Annotated[Device, Sets("train.device")] = None,
     deterministic: Annotated[
         bool,
         Sets("train.deterministic", lambda given: given or None),
-        typer.Option("--deterministic", help="Use only deterministic algorithms of PyTorch."),
+        typer.Option(
+            "--deterministic", rich_help_panel=TRAINING, help="Use only deterministic algorithms of PyTorch."
+        ),
     ] = False,
     set_: Annotated[
         list[str] | None,
@@ -150,6 +184,15 @@ def train(
             "--set",
             metavar="SECTION.ENTRY=VALUE",
             help="Set any other entry of the experiment, for example model.conv=4. Can be repeated.",
+        ),
+    ] = None,
+    logs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--log",
+            metavar="NAME",
+            help="Also write the metrics for other programs: csv (the file metrics.csv), tensorboard or wandb, which need their "
+            "packages. Can be repeated.",
         ),
     ] = None,
     minutes: Minutes = None,
@@ -168,6 +211,7 @@ def train(
     """
     from ..models.training._experiment import experiment_from_dict, read_toml
     from ..models.training._train import train as run
+    from .training_display import show_training
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
     given = entries_set(train, context.params) | dict(_assignment(text) for text in set_ or [])
@@ -175,8 +219,10 @@ def train(
         section, _, key = entry.partition(".")
         if isinstance(data.setdefault(section, {}), dict):
             data[section][key] = value
-    with show_work("training") as progress:
-        outcome = run(experiment_from_dict(data, spec), output, minutes=minutes, progress=progress)
+    with show_training() as display:
+        outcome = run(
+            experiment_from_dict(data, spec), output, minutes=minutes, logs=logs or [], watcher=display
+        )
     if os.environ.get("RANK", "0") != "0":
         return
     if as_json:
@@ -201,7 +247,8 @@ def evaluate(
     lengths: Annotated[
         str | None,
         typer.Option(
-            help="Lengths to test in letters, such as 128,512 or 40-256. The default is the test lengths of the task."
+            metavar="LENGTHS",
+            help="Lengths to test in letters, such as 128,512 or 40-256. The default is the test lengths of the task.",
         ),
     ] = None,
     words: Annotated[int, typer.Option(help="Number of random test words.")] = 256,
@@ -371,6 +418,12 @@ def _numbers(text: str, option: str) -> list[int]:
     if not all(re.fullmatch("-?[0-9]{1,18}", part) for part in parts):
         raise InputError(f"{option} {text}: write whole numbers separated by a comma")
     return [int(part) for part in parts]
+
+
+def _first_seeds(number: int) -> list[int]:
+    if not 1 <= number <= 10_000:  # as many as are trained side by side, by `models.training`
+        raise InputError(f"--seeds {number:,}: give a number from 1 to 10,000; train more in parts")
+    return list(range(number))
 
 
 def _span(text: str, option: str) -> list[int]:

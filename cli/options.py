@@ -9,6 +9,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from ..foundation._errors import InputError
+from .help import BUILDING, complete_spec
+from .output import say, show_work
 
 Record = TypeVar("Record")
 SPEC_FORMS = (
@@ -16,7 +18,7 @@ SPEC_FORMS = (
     "or regex:PATTERN."
 )
 SPEC_HELP = f"The automaton: {SPEC_FORMS}"
-Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP)]
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help=SPEC_HELP, autocompletion=complete_spec)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Alphabet = Annotated[
     str | None,
@@ -37,24 +39,29 @@ TrackOption = Annotated[
     str | None,
     typer.Option(
         "--track",
+        metavar="WHAT",
         help="States to keep: state keeps every reachable one, output merges those that no word tells apart. The default "
         "is output for regular expressions and nondeterministic files, and state for all other input.",
     ),
 ]
 Start = Annotated[
-    str | None, typer.Option(help="Label of the start state. The default is the automaton's own start state.")
+    str | None,
+    typer.Option(
+        metavar="LABEL", help="Label of the start state. The default is the automaton's own start state."
+    ),
 ]
 Group = Annotated[
     str | None,
     typer.Option(
-        help="Name of the group, such as S3, of a word-problem .csv file whose own name does not contain it."
+        metavar="NAME",
+        help="Name of the group, such as S3, of a word-problem .csv file whose own name does not contain it.",
     ),
 ]
 PRODUCT_HELP = (
     "Side on which a letter multiplies in the word problem of a group: left (letter x takes state y to x·y) or right "
     "(letter x takes state y to y·x)."
 )
-ProductOption = Annotated[str, typer.Option("--product", help=PRODUCT_HELP)]
+ProductOption = Annotated[str, typer.Option("--product", metavar="SIDE", help=PRODUCT_HELP)]
 MaxStates = Annotated[int, typer.Option(help="Largest number of states that the automaton may have.")]
 
 MaxTransitions = Annotated[
@@ -66,33 +73,48 @@ ExactnessOption = Annotated[
     str,
     typer.Option(
         "--exactness",
+        metavar="KIND",
+        rich_help_panel=BUILDING,
         help="Constructions to allow: any, or integer for those with integer numbers only, which are bit-exact.",
     ),
 ]
 THEOREM_HELP = "Use only the constructions of this theorem, such as G.T3."
 """Completed by `theorem_help` where the help of a command is printed: the list is not read at each start."""
-TheoremOption = Annotated[str | None, typer.Option("--theorem", help=THEOREM_HELP)]
+TheoremOption = Annotated[
+    str | None, typer.Option("--theorem", metavar="ID", rich_help_panel=BUILDING, help=THEOREM_HELP)
+]
 ObjectiveOption = Annotated[
     str | None,
     typer.Option(
         "--objective",
+        metavar="FIGURE",
+        rich_help_panel=BUILDING,
         help="What to make as small as possible among all constructions on offer: layers, factors, dim (key dimension), work (factors "
         "times key dimension, summed over the layers) or size (of the certificate). Without it, construct takes the least product of "
         "layers and work, and for a group one layer with the fewest factors.",
     ),
 ]
-MaxLayers = Annotated[int | None, typer.Option(help="Largest number of layers. The default is no limit.")]
+MaxLayers = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=BUILDING, help="Largest number of layers. The default is no limit."),
+]
 MaxHouseholders = Annotated[
     int | None,
     typer.Option(
-        help="Largest number of Householder factors of a letter in one head. The default is no limit."
+        rich_help_panel=BUILDING,
+        help="Largest number of Householder factors of a letter in one head. The default is no limit.",
     ),
 ]
-MaxDim = Annotated[int | None, typer.Option(help="Largest key dimension of a head. The default is no limit.")]
+MaxDim = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=BUILDING, help="Largest key dimension of a head. The default is no limit."),
+]
 CoordinatesOption = Annotated[
     str,
     typer.Option(
         "--coordinates",
+        metavar="KIND",
+        rich_help_panel=BUILDING,
         help="Coordinates of the states of a cascade's components: few uses a small number of dimensions, one_hot "
         "uses one dimension per state, as in the theorem.",
     ),
@@ -155,6 +177,32 @@ def automaton_of(
         product=one_of(product, "--product", "left", "right"), max_states=max_states, max_transitions=max_transitions,
         split=split,
     )  # fmt: skip
+
+
+CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes it, or the SPEC of an automaton, such as S5, which is constructed."
+"""Where a command takes a certificate, a SPEC does as well; `construct` has more options for both."""
+
+
+def construct_if_spec(text: str, read: Callable[[str], Any] | None = None, *, table: bool = False) -> Any:
+    """What is constructed for a SPEC, which is said in one line on standard error; anything else as it is, a path.
+
+    Args:
+        text: what was given where a certificate or a model is wanted.
+        read: makes the automaton of the SPEC; by default without options.
+        table: whether the letters are wanted as a table of matrices.
+    """
+    from ..theory._given import construct_given
+
+    with show_work("constructing"):
+        found = (
+            construct_given(text, table=table) if read is None else construct_given(text, read, table=table)
+        )
+    if found is None:
+        return text
+    from ..theory.planning._headline import describe_construction
+
+    say(f"constructed on the way by {found.theorem}: {text}: {describe_construction(found)}", error=True)
+    return found
 
 
 def record_of(kind: Callable[..., Record], options: Mapping[str, Any]) -> Record:

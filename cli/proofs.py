@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..foundation._errors import InputError
-from ..foundation._files import refuse_input_as_output
-from .options import Alphabet, Group, Json, ProductOption, Spec, Split, Start, TrackOption, automaton_of
+from ..foundation._files import is_file, refuse_input_as_output, shown_path
+from ..foundation._interrupting import Interrupted, received_signal
+from .help import PROOFS, complete_spec
+from .options import (
+    Alphabet,
+    Group,
+    Json,
+    ProductOption,
+    Spec,
+    Split,
+    Start,
+    TrackOption,
+    automaton_of,
+    construct_if_spec,
+)
 from .output import print_columns, print_json, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(prove)
-    app.command()(spectrum)
+    app.command(rich_help_panel=PROOFS)(prove)
+    app.command(rich_help_panel=PROOFS)(spectrum)
 
 
 def prove(
     model: Annotated[
         str,
         typer.Argument(
-            metavar="MODEL",
-            help="A certificate, an .npz file of matrices, a model folder, or an FLA checkpoint.",
+            metavar="MODEL|SPEC",
+            autocompletion=complete_spec,
+            help="A certificate, an .npz file of matrices, a model folder, an FLA checkpoint, or the SPEC of an automaton, which is "
+            "constructed.",
         ),
     ],
     spec: Spec,
     arithmetic: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
             help="Arithmetic in which the model runs: exact; per_step:FORMAT[:ROUNDING], with one rounding per token; "
             "per_op:FORMAT[:ORDER][:ROUNDING], with every operation rounded; or kernel:recurrent:DTYPE[:cuda], the kernel "
             "itself. The default is kernel:recurrent:fp32 for a model folder, fla:naive:bf16 for an FLA checkpoint, and "
-            "per_step:bf16 otherwise."
+            "per_step:bf16 otherwise.",
         ),
     ] = None,
     output: Annotated[
@@ -79,7 +95,7 @@ def prove(
 
     \b
     Examples:
-      mirrormata prove s5.json S5 --arithmetic per_step:bf16 -o proof.json
+      mirrormata prove S5 S5 --arithmetic per_step:bf16 -o proof.json
       mirrormata prove examples/models/s4 S4 --max-seconds 60
     """
     from ..models._sources import prove as prove_on_all_words
@@ -95,12 +111,22 @@ def prove(
         refuse_input_as_output(written, model, spec)
     if output is not None:
         refuse_uncertified(model, arithmetic)
-    automaton = automaton_of(spec, alphabet, track, start, group, product, 100_000, 10_000_000, split)
-    with show_work("proving") as work:
-        proof = prove_on_all_words(
-            model, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
-            progress=lambda states, _: work.tell(f"{states:,} states"),
-        )  # fmt: skip
+
+    def read(text: str) -> Any:
+        return automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
+
+    automaton = read(spec)
+    held = construct_if_spec(model, read)
+    try:
+        with show_work("proving") as work:
+            proof = prove_on_all_words(
+                held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
+                progress=lambda states, _: work.tell(f"{states:,} states"),
+            )  # fmt: skip
+    except KeyboardInterrupt as stop:  # before the search, or after it
+        if resume is not None and is_file(resume):
+            stop.add_note(f"{shown_path(resume)} has the search as it was; the same command continues")
+        raise
     written = None
     if output is not None and proof.certificate is not None:
         from ..constructions._document import write_certificate
@@ -110,8 +136,17 @@ def prove(
     if as_json:
         print_json(proof.to_json())
     else:
-        print_table(automaton.name, proof.rows())
+        print_table(proof.headline, proof.rows())
         say_written(written)
+    if (number := received_signal()) is not None:
+        stop = Interrupted(number)
+        saved = resume is not None and is_file(resume)
+        stop.add_note(
+            f"the search is saved in {shown_path(resume)}; the same command continues"
+            if saved
+            else "what is proved so far is printed; the search was not saved (--resume FILE saves it)"
+        )
+        raise stop
     if output is not None and written is None:
         if proof.verdict == "equivalent":
             raise InputError(f"no certificate written to {output}: {proof.uncertified}: leave -o out")
@@ -124,8 +159,10 @@ def spectrum(
     model: Annotated[
         str,
         typer.Argument(
-            metavar="MODEL",
-            help="A certificate, an .npz file with matrices A of shape [letters, n, n], or an FLA checkpoint.",
+            metavar="MODEL|SPEC",
+            autocompletion=complete_spec,
+            help="A certificate, an .npz file with matrices A of shape [letters, n, n], an FLA checkpoint, or the SPEC of an automaton, "
+            "such as S5, which is constructed.",
         ),
     ],
     picture: Annotated[
@@ -158,15 +195,16 @@ def spectrum(
 
     \b
     Examples:
-      mirrormata spectrum s5.json
+      mirrormata spectrum S5
       mirrormata spectrum layer.npz --products 2 --picture spectrum.svg
     """
     from ..models._sources import spectrum_of_model
 
     refuse_input_as_output(picture, model)
+    held = construct_if_spec(model, table=True)
     with show_work("computing eigenvalues"):
         found = spectrum_of_model(
-            model, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
+            held, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
         )
     if picture is not None:
         from ..theory.spectra._picture import draw_spectrum

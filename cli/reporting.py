@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from .help import REPORT
 from .options import Json
 from .output import print_json, print_table, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
-    app.command()(report)
+    app.command(rich_help_panel=REPORT)(report)
 
 
 def report(

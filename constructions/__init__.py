@@ -1,5 +1,5 @@
 """Automata and their algebra, exact numbers, and every construction of a linear RNN; loaded on first use."""
 
-import lazy_loader
+from ..foundation._extras import attach_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__)

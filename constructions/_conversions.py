@@ -27,6 +27,7 @@ from ..foundation._arguments import (
     show_value,
 )
 from ..foundation._errors import InputError, LimitError
+from ..foundation._extras import needed_by
 from ._document import is_certificate
 from ._mappings import automaton_from_mapping, automaton_from_rows
 from ._spec import automaton_from_spec
@@ -172,9 +173,10 @@ def from_automata_lib(
         InputError: `machine` is something else.
         LimitError: the determinisation has more than `max_states` states.
     """
-    from automata.fa.dfa import DFA
-    from automata.fa.gnfa import GNFA
-    from automata.fa.nfa import NFA
+    with needed_by("`from_automata_lib`"):
+        from automata.fa.dfa import DFA
+        from automata.fa.gnfa import GNFA
+        from automata.fa.nfa import NFA
 
     letters = sort_labels(machine.input_symbols) if isinstance(machine, DFA | NFA | GNFA) else []
     if isinstance(machine, DFA):
@@ -294,7 +296,8 @@ def from_aalpy(machine: Any, *, name: str = "automaton", track: Track = "state")
         InputError: the machine is of another kind (with probabilities, a stack or several next states), or two states share
             an identifier.
     """
-    from aalpy.automata import Dfa, MealyMachine, MooreMachine
+    with needed_by("`from_aalpy`"):
+        from aalpy.automata import Dfa, MealyMachine, MooreMachine
 
     if not isinstance(machine, Dfa | MooreMachine | MealyMachine):
         raise InputError(

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..foundation._errors import InputError
+from ..foundation._extras import needed_by
 from ._conversions import AutomatonLike, as_automaton
 from .automata._completing import fresh_name
 from .automata._labels import output_kind
@@ -38,7 +39,8 @@ def to_automata_lib(automaton: AutomatonLike) -> DFA:
         InputError: the automaton is not an acceptor, or a letter is `""`.
     """
     automaton = as_automaton(automaton)
-    from automata.fa.dfa import DFA
+    with needed_by("`to_automata_lib`"):
+        from automata.fa.dfa import DFA
 
     if output_kind(automaton) != "acceptor":
         raise InputError(f"{automaton.name}: an automata-lib DFA holds acceptance only, not other outputs")
@@ -67,7 +69,8 @@ def to_networkx(automaton: AutomatonLike) -> networkx.MultiDiGraph[Any]:
         InputError: a state is None, which networkx refuses.
     """
     automaton = as_automaton(automaton)
-    import networkx
+    with needed_by("`to_networkx`"):
+        import networkx
 
     if None in automaton.states:
         raise InputError(f"{automaton.name}: networkx has no node None: rename that state")

@@ -33,5 +33,18 @@ class DisagreementError(MirrormataError):
     """Two programs that must agree do not, so there is no verdict; the message gives the word on which they differ."""
 
 
+class MissingExtraError(MirrormataError, ImportError):
+    """A package is needed that only an extra installs; the message says what needs it and how to install it.
+
+    Args:
+        message: one line.
+        extra: the name of the extra, such as `models`.
+    """
+
+    def __init__(self, message: str = "", extra: str = "") -> None:
+        super().__init__(message)
+        self.extra = extra
+
+
 class MirrormataWarning(UserWarning):
     """The computation continues, but not as requested; the command line prints the warning as one line."""

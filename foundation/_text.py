@@ -6,7 +6,9 @@ sign of it is read as HTML.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -126,13 +128,42 @@ def refuse_truth(result: object, attribute: str) -> TypeError:
     return TypeError(f"a {type(result).__name__} is neither true nor false: look at its `{attribute}`")
 
 
+WIDE = 1_000_000
+"""Characters of a line of a table that goes to a file or a program, where the environment gives no COLUMNS: nothing is folded."""
+
+
 def console() -> Console:
-    """Where tables are printed: on standard output, every string of them made `printable`."""
-    from rich.console import Console
+    """Where tables are printed: on standard output, as wide as the terminal, and elsewhere as wide as they are.
+
+    Every string of them is made `printable`, and no line ends in blanks.
+    """
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.segment import Segment
     from rich.text import Text
+
+    class Trimmed:
+        """What is printed, line by line, without the blanks at the end of each."""
+
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            for line in console.render_lines(self.inner, options, pad=False):
+                while line and not line[-1].text.strip(" "):
+                    line.pop()
+                yield from line[:-1]
+                if line:
+                    last = line[-1]
+                    yield Segment(last.text.rstrip(" "), last.style, last.control)
+                yield Segment.line()
 
     class Printable(Console):
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(printable(text), **options)
 
-    return Printable(highlight=False, markup=False, emoji=False)
+        def print(self, *objects: Any, **options: Any) -> None:
+            shown = [self.render_str(x) if isinstance(x, str) else x for x in objects]
+            super().print(*map(Trimmed, shown), end="", **options)
+
+    folded = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Printable(highlight=False, markup=False, emoji=False, width=None if folded else WIDE)

@@ -1,5 +1,5 @@
 """The operators' fast paths and their readable references; loaded on first use, so that importing this is fast."""
 
-import lazy_loader
+from ..foundation._extras import attach_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..foundation._errors import InputError
+from ..foundation._extras import needed_by
 from ..foundation._files import is_file, is_folder, read_json, read_text
 from ..theory.planning._architecture import Architecture, architecture_of
 
@@ -121,7 +122,8 @@ def _of_fla(data: Mapping[str, Any], name: str) -> Architecture:
 
 
 def _of_model(data: Mapping[str, Any], name: str) -> Architecture:
-    from ._config import ModelConfig
+    with needed_by(f"{name}: a model folder"):
+        from ._config import ModelConfig
     from ._records import record_of
 
     config = record_of(dict(data), ModelConfig, name)

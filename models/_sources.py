@@ -20,6 +20,7 @@ from ..constructions._realisation import Realisation
 from ..constructions.automata._labels import label_text
 from ..foundation._arguments import read_attribute, require_instance
 from ..foundation._errors import InputError
+from ..foundation._extras import needed_by
 from ..foundation._files import is_folder, path_of
 from ..theory._realisations import realisation_of, require_table, require_there
 from ..theory.arithmetic._arithmetic import ARITHMETICS, Arithmetic, Kernel, parse_arithmetic
@@ -103,7 +104,8 @@ def open_source(model: Any, argument: str = "model") -> Source:
 def _is_model(model: Any) -> bool:
     if "torch" not in sys.modules:  # then nobody has made one
         return False
-    from ._model import Model
+    with needed_by("a model of tensors"):
+        from ._model import Model
 
     return isinstance(model, Model)
 
@@ -198,7 +200,8 @@ def prove(
             source.value.stepper, automaton, arithmetic or source.value.arithmetic, answers=meant, **options
         )
     if source.kind == "fla":
-        from .fla._learned import prove_fla
+        with needed_by(f"{source.name}: an FLA checkpoint"):
+            from .fla._learned import prove_fla
 
         name = arithmetic if isinstance(arithmetic, str | None) else arithmetic.name
         return prove_fla(source.value, automaton, name, **options)
@@ -249,7 +252,8 @@ def load_stepper(
     Raises:
         InputError: the folder's task is not that of an automaton, the letters differ, or torch finds no GPU.
     """
-    from ._model_file import automaton_model
+    with needed_by(f"{folder}: a model folder"):
+        from ._model_file import automaton_model
 
     automaton = as_automaton(automaton)
     model, task, letters, before = automaton_model(folder, "prove")
@@ -261,9 +265,10 @@ def load_stepper(
 
 
 def _stepper_of(model: Model, dtype: str, device: str, before: tuple[int, ...] = ()) -> ModelStepper:
-    import torch
+    with needed_by("a model of tensors"):
+        import torch
 
-    from ._model_stepper import ModelStepper
+        from ._model_stepper import ModelStepper
 
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("`arithmetic` ...:cuda: torch finds no GPU here; leave :cuda out")
@@ -296,7 +301,8 @@ def spectrum_of_model(
     """
     source = open_source(model)
     if source.kind == "fla":
-        from .fla._learned import fla_spectrum
+        with needed_by(f"{source.name}: an FLA checkpoint"):
+            from .fla._learned import fla_spectrum
 
         return fla_spectrum(
             source.value,

@@ -12,8 +12,10 @@ What the stand-alone checker accepts of a construction: its certificate, and its
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -22,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ..constructions._conversions import AutomatonLike, as_automaton
-from ..constructions._document import as_plain, write_certificate
+from ..constructions._document import write_certificate
 from ..constructions._lrnn import LRNN
 from ..constructions._realisation import Realisation
 from ..constructions.automata._automaton import Automaton
@@ -206,6 +208,8 @@ class CheckResult:
         reason: what the certificate proves, or what is wrong with it.
         automaton: the name of the automaton that was given.
         word: if the verdict is `other`, the letters of a shortest word that tells the two automata apart, if one does.
+        called: what the certificate calls its automaton, if the checker has accepted it; no checker looks at names.
+        summary: the figures of the construction in it, which its checker has computed again; None where it holds none.
     """
 
     verdict: str
@@ -213,6 +217,8 @@ class CheckResult:
     reason: str
     automaton: str | None = field(default=None, repr=False)
     word: tuple[str, ...] | None = field(default=None, repr=False)
+    called: str | None = field(default=None, repr=False)
+    summary: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
 
     def __bool__(self) -> bool:
         """Is it valid and, where an automaton was given, about that one?"""
@@ -277,6 +283,26 @@ def check(
     return CheckResult("other", result.kind, reason, automaton.name, found.word)
 
 
+def _as_dict(value: Any) -> dict[str, Any]:
+    """A mapping inside a certificate as JSON has it."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"an entry of type {type(value).__name__}")
+    return dict(value)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Without searches for circles among objects, which take a third of a check's time; there are hardly any."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_without_collection()
 def _check_document(
     certificate: str | PathLike[str] | Mapping[str, Any] | Realisation,
 ) -> tuple[Any, CheckResult]:
@@ -285,7 +311,7 @@ def _check_document(
         certificate = full_certificate(certificate)
     try:
         if isinstance(certificate, Mapping):
-            document = parse(json.dumps(as_plain(certificate)))
+            document = parse(json.dumps(dict(certificate), default=_as_dict))
         else:
             path = str(path_of(certificate, "certificate"))
             with system_errors(path):
@@ -310,9 +336,10 @@ def _check_document(
         )
         return None, CheckResult("invalid", None, what)
     try:
-        return document, CheckResult("valid", kind, proves(document))
+        result = CheckResult("valid", kind, proves(document))
     except Invalid as reason:
         return None, CheckResult("invalid", kind, str(reason))
+    return document, replace(result, called=document["labels"]["automaton"], summary=document.get("summary"))
 
 
 def accept_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:

@@ -202,7 +202,13 @@ def draw_realisation(
     lengths = full_certificate(x).get("horizon", {}).get("lengths", {}) if start is None else {}
     series = margins(x, read, report.dtype, start)
     name = report.dtype
-    draw_run({name: series}, {name: lengths.get(name)}, {name: report.first_error}, path)
+    draw_run(
+        {name: series},
+        {name: lengths.get(name)},
+        {name: report.first_error},
+        path,
+        title=f"{x.automaton.name}: the margin of decoding over time",
+    )
 
 
 @register_picture

@@ -5,7 +5,7 @@ The read-out margin along a run, token by token, for a picture.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..constructions._lrnn import LRNN
-from ..constructions._realisation import realisation_from_certificate
+from ..constructions._realisation import Realisation, realisation_from_certificate
 from ..constructions.automata._automaton import Automaton, Indices
+from ..constructions.automata._labels import label_text
 from ..foundation._arguments import require_count
 from ..foundation._errors import InputError
 from ..foundation._text import count_noun
+from ._check import accept_certificate
 from ._kinds import kind_of, require_run
 from ._realisations import valid_document
 from .arithmetic._rounding import Floats, float_format
@@ -46,6 +48,18 @@ class Outcome:
         """The report's fields, the horizon, and the state and output after a single word."""
         return {**self.report.to_json(), "horizon": self.horizon, "state": self.state, "output": self.output}
 
+    @property
+    def headline(self) -> str:
+        """What was found, in one sentence or two."""
+        r = self.report
+        tokens = f"{count_noun(r.tokens, 'token')} in {'exact numbers' if r.dtype == 'exact' else r.dtype}"
+        if r.errors:
+            found = f"{count_noun(r.errors, 'wrong state')} after {tokens}, the first after token {r.first_error:,}"
+        else:
+            found = f"no wrong state after {tokens}"
+        end = "" if self.state is None else f" The word leads to state {self.state}, output {self.output}."
+        return f"{self.name}: {found}.{end}"
+
     def rows(self) -> list[tuple[str, str]]:
         """The rows of a readable table, as `(label, text)` pairs."""
         r = self.report
@@ -69,6 +83,12 @@ class Outcome:
         return rows
 
 
+def _index_of_text(automaton: Automaton, text: str) -> int:
+    """The state whose label has this text; labels of a name such as gridworld:5 are numbers."""
+    texts = [label_text(state) for state in automaton.states]
+    return texts.index(text) if text in texts else automaton.state_index(text)
+
+
 def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[str, str]:
     """The state that the automaton reaches, and its output: for a Mealy machine that of the last letter."""
     before = current = automaton.start if start is None else start
@@ -81,8 +101,28 @@ def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[s
     return str(automaton.states[current]), str(output)
 
 
+def require_words(
+    word: str | None, random: int | None, length: int | None = None, seed: int | None = None
+) -> None:
+    """`InputError` unless either a word is given or random ones; see `run_file`."""
+    if word is not None and random is not None:
+        raise InputError("run: `word` and `random` are both given: leave one of them out")
+    if word is None and random is None:
+        raise InputError("run: give `word`, or `random` with `length`")
+    if word is not None and (length is not None or seed is not None):
+        raise InputError(
+            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
+        )
+    if random is not None:
+        require_count("random", random, 0)
+    if random == 0 or length == 0:
+        raise InputError(
+            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
+        )
+
+
 def run_file(
-    path: str,
+    certificate: str | Realisation,
     *,
     word: str | None,
     random: int | None,
@@ -96,27 +136,21 @@ def run_file(
 ) -> Outcome:
     """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic.
 
+    `certificate`: the path of one, or a construction, whose certificate is made and checked.
     `length`, `seed`: of random words only, by default 1,000 and 0.
     """
-    if (word is None) == (random is None):
-        raise InputError("run: give `word`, or `random` with `length`")
-    if word is not None and (length is not None or seed is not None):
-        raise InputError(
-            f"run: `{'length' if length is not None else 'seed'}` is of random words (`random`); with `word` leave it out"
-        )
-    if random is not None:
-        require_count("random", random, 0)
-    if random == 0 or length == 0:
-        raise InputError(
-            f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
-        )
+    require_words(word, random, length, seed)
     if dtype != "exact":
         dtype = float_format(dtype).name
-    document = valid_document(path)
-    found = realisation_from_certificate(document, path)
+    document: Mapping[str, Any]
+    if isinstance(certificate, Realisation):
+        document, found = accept_certificate(certificate), certificate
+    else:
+        document = valid_document(certificate)
+        found = realisation_from_certificate(document, certificate)
     require_run(found, dtype, start, margins=picture is not None)
     automaton = found.automaton
-    first = None if start is None else automaton.state_index(start)
+    first = None if start is None else _index_of_text(automaton, start)
     letters = (
         random_stream(automaton, random, 1_000 if length is None else length, seed or 0)
         if random is not None
@@ -133,7 +167,13 @@ def run_file(
         from .pictures._run import draw_run
 
         series = margins(found, letters, dtype, first)
-        draw_run({dtype: series}, {dtype: outcome.horizon}, {dtype: report.first_error}, picture)
+        draw_run(
+            {dtype: series},
+            {dtype: outcome.horizon},
+            {dtype: report.first_error},
+            picture,
+            title=f"{automaton.name}: the margin of decoding over time",
+        )
     return outcome
 
 

@@ -119,6 +119,7 @@ def complete(
     ]
     if wrong_targets:
         raise InputError(f"{name}: " + "; ".join(wrong_targets[:10]))
+    states_given = states is not None
     if states is None:
         sources = list(transitions)
         targets = (target for row in transitions.values() for target in row.values())
@@ -142,6 +143,9 @@ def complete(
         problems.append("give one of accepting, outputs and mealy, not several")
     if any("not hashable" in problem for problem in problems):
         raise InputError(f"{name}: " + "; ".join(problems))  # nothing more can be looked up
+    if not states_given:
+        named = {start, *(accepting_list or []), *(outputs or {}), *(mealy or {}), *transitions}
+        problems += _misspelt_targets(transitions, [q for q in states if q not in named])
     position = {q: i for i, q in enumerate(states)}
     letter_position = {x: i for i, x in enumerate(letters)}
 
@@ -192,6 +196,40 @@ def complete(
         output_array = np.concatenate([output_array, extra], axis=-1)
         notes.append(f"completed {count_noun(missing, 'missing transition')} with a sink state {sink!r}")
     return Tables(tuple(all_states), tuple(letters), table, position[start], output_array, tuple(notes))
+
+
+def _misspelt_targets(transitions: Any, unnamed: Sequence[Hashable]) -> list[str]:
+    """Next states that nothing else names, and whose name is almost that of a state with transitions: each as a problem."""
+    known = [q for q in transitions if isinstance(q, str)]
+    meant = {
+        q: near
+        for q in unnamed
+        if isinstance(q, str) and (near := next((k for k in known if _is_slip(q, k)), None))
+    }
+    return [
+        f"letter {x!r} sends state {q!r} to {target!r}, which has no transitions; did you mean {meant[target]!r}? (else give it a row: "
+        f"{target!r}: {{}})"
+        for q, row in transitions.items()
+        for x, target in row.items()
+        if isinstance(target, str) and target in meant
+    ]
+
+
+def _is_slip(name: str, meant: str) -> bool:
+    """Whether a name is likely another one misspelt: in other case, or with one letter too many, too few, or another inside.
+
+    Names that are numbered or lettered, such as q1 and q2 or stateA and stateB, are different names.
+    """
+    if name.casefold() == meant.casefold():
+        return True
+    short, long = sorted((name, meant), key=len)
+    if len(short) < 3 or len(long) - len(short) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) == len(long):
+        inside = 0 < at < len(short) - 1 and short[at].isalpha() and long[at].isalpha()
+        return inside and short[at + 1 :] == long[at + 1 :]
+    return long[at].isalpha() and long[at].islower() and short[at:] == long[at + 1 :]
 
 
 def rows_of(transitions: Any, name: str) -> Any:

@@ -34,12 +34,14 @@ _FIELDS: dict[str, Any] = {
     "keep_points": bool,
 }
 _REQUIRED = ("states", "letters", "start", "transitions")
+_OF_NAMES = (*_REQUIRED, "accepting")
+"""The entries that hold names of states and letters alone."""
 
 
 def read_json(path: str | Path, *, track: Track = "state", start: str | None = None) -> Automaton:
     """Read an automaton from a `.json` file.
 
-    The object has the entries `states` and `letters`, which are lists of names; `start`, a state; and `transitions`, which is
+    The object has the entries `states` and `letters`, which are lists of names, texts or whole numbers; `start`, a state; and `transitions`, which is
     `{state: {letter: next state}}` and may be partial. It has at most one of the entries `accepting` (a list of states), `outputs`
     (`{state: output}`) and `mealy` (`{state: {letter: output}}`); without them, each state is its own output. The entries
     `format`, `name` and `keep_points` (whether to keep unreachable states) are optional.
@@ -142,15 +144,23 @@ def _fields(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
             problems.append(f"key {key!r} is unknown (known: {', '.join(_FIELDS)})")
             continue
         try:
-            fields[key] = msgspec.convert(value, _FIELDS[key], strict=True)
-        except msgspec.ValidationError as error:
-            numbers = (
-                '; names are texts: write "0", not 0' if "Expected `str`, got `int`" in str(error) else ""
+            fields[key] = msgspec.convert(
+                _names_as_texts(value) if key in _OF_NAMES else value, _FIELDS[key], strict=True
             )
-            problems.append(f"key {key!r}: {error}{numbers}")
+        except msgspec.ValidationError as error:
+            problems.append(f"key {key!r}: {error}")
     if fields.get("format", VERSION) != VERSION:
         problems.append(f"format {fields['format']!r} is unknown (known: {VERSION!r})")
     return fields, problems
+
+
+def _names_as_texts(value: Any) -> Any:
+    """A value with the text of each whole number in it: JSON's keys are texts, so names are compared as texts."""
+    if isinstance(value, list):
+        return [_names_as_texts(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _names_as_texts(entry) for key, entry in value.items()}
+    return str(value) if type(value) is int else value
 
 
 def _output_problems(fields: Mapping[str, Any]) -> list[str]:

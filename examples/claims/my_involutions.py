@@ -1,6 +1,6 @@
 """my.involutions: a template for a claim of your own. Its file is named after its ID: `my.involutions`, my_involutions.py.
 
-`mirrormata verify my.involutions --path FOLDER` runs it, `mirrormata claims --show my.involutions --path FOLDER` explains
+`mirrormata verify my.involutions --path FOLDER` runs it, `mirrormata claims my.involutions --path FOLDER` explains
 it. Only `CLAIM` and `verify` are needed; the docstring's parts stand in this order.
 """
 

@@ -224,7 +224,7 @@ def extract_learning(
         The automaton, compared with the target.
 
     Raises:
-        InputError: AALpy, the extra `aalpy`, is not installed.
+        MissingExtraError: AALpy, the extra `aalpy`, is not installed.
 
     Source: KV: Kearns and Vazirani, An Introduction to Computational Learning Theory, chapter 8; L*: Angluin 1987.
     """

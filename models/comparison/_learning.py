@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...constructions.automata._automaton import Automaton, Indices
-from ...foundation._errors import InputError, LimitError, MirrormataError
+from ...foundation._errors import InputError, LimitError
+from ...foundation._extras import needed_by
 from ...theory.running._words import random_words
 from ..learned._learned import Learned, answer_names
 from ._states import right_answers
@@ -73,13 +74,9 @@ def learn_machine(
     max_queries: int,
 ) -> Hypothesis:
     """The learned Mealy machine, with the oracle's strength in words."""
-    try:
+    with needed_by(f"the extraction by {method}"):
         from aalpy.base import SUL, Oracle
         from aalpy.learning_algs import run_KV, run_Lstar
-    except ImportError:
-        raise MirrormataError(
-            "AALpy is not installed: pip install 'mirrormata[aalpy]', or extract by clusters"
-        ) from None
     if method not in ("kv", "lstar"):
         raise InputError(f"method {method}: it is kv or lstar")
     automaton = answering.learned.target.automaton

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
 from .._config import ModelConfig
 from .._families import Family
 from ._seeded import State
@@ -19,10 +20,8 @@ CONTEXT = 2_048
 
 
 def _package() -> Any:
-    try:
+    with needed_by("a layer of the family slstm or mlstm"):
         return import_module("xlstm")
-    except ImportError:
-        raise InputError("slstm and mlstm need the package xlstm: pip install 'mirrormata[xlstm]'") from None
 
 
 class SLSTM(nn.Module):
@@ -35,7 +34,7 @@ class SLSTM(nn.Module):
         config: a configuration of the family `slstm`.
 
     Raises:
-        InputError: the package xlstm, an extra, is not installed.
+        MissingExtraError: the package xlstm, an extra, is not installed.
 
     Source: arXiv 2405.04517, section 2.2.
     """
@@ -139,7 +138,7 @@ class MLSTM(nn.Module):
         config: a configuration of the family `mlstm`.
 
     Raises:
-        InputError: the package xlstm, an extra, is not installed.
+        MissingExtraError: the package xlstm, an extra, is not installed.
 
     Source: arXiv 2405.04517, section 2.3.
     """

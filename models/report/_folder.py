@@ -17,6 +17,7 @@ from ...constructions._realisation import Realisation, realisation_from_certific
 from ...constructions.automata._automaton import Automaton
 from ...constructions.texts._show import label_text
 from ...foundation._errors import InputError, MirrormataError
+from ...foundation._extras import needed_by
 from ...foundation._files import is_file, is_folder, is_there, path_of, read_json, shown_path
 from ...foundation._text import count_noun
 from ..fla._model import is_fla
@@ -233,7 +234,8 @@ class Trained:
     @property
     def entries(self) -> int:
         """Numbers in a state of all heads of all layers together."""
-        from .._config import ModelConfig
+        with needed_by(f"{self.folder.path}: a report of {self.folder.what}"):
+            from .._config import ModelConfig
         from .._records import record_of
 
         if not self.config:
@@ -265,11 +267,12 @@ class Trained:
 
 def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None = None) -> Trained:
     """Read the files; a model alone is tested on random words. `seed`: by default the one that is right longest."""
-    from .._config import ModelConfig
+    with needed_by(f"{folder.path}: a report of {folder.what}"):
+        from .._config import ModelConfig
+        from ..training._experiment import FROM_TASK, experiment_from_dict, read_settings
+        from ..training._files import read_metrics
+        from ..training._train import read_result
     from .._records import record_of
-    from ..training._experiment import FROM_TASK, experiment_from_dict, read_settings
-    from ..training._files import read_metrics
-    from ..training._train import read_result
 
     path, contract = folder.path, folder.task
     if contract is None:
@@ -311,7 +314,8 @@ def open_trained(folder: ReportFolder, limits: LearnedLimits, seed: int | None =
 def _open_model(
     folder: ReportFolder, contract: TaskContract, limits: LearnedLimits, seed: int | None
 ) -> Trained:
-    from .._evaluation_file import evaluate_folder
+    with needed_by(f"{folder.path}: a report of {folder.what}"):
+        from .._evaluation_file import evaluate_folder
 
     path = folder.path
     config = read_json(path / "config.json")

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
 from ._data import Cell, Chart, Item, Picture, Section, Series, Table, format_cell, format_csv
 from ._plots import THEMES, choose_look, plot_chart, theme_template
 
@@ -46,7 +46,7 @@ def render_page(title: str, sections: Sequence[Section]) -> str:
 
     Raises:
         ValueError: a slug is wrong, or a picture is not an SVG.
-        InputError: jinja2 or plotly is not installed.
+        MissingExtraError: jinja2 or plotly is not installed.
     """
     for slugs in ([s.slug for s in sections], [item.slug for s in sections for item in s.items]):
         if wrong := [slug for slug in slugs if not SLUG.fullmatch(slug)]:
@@ -65,11 +65,9 @@ def render_page(title: str, sections: Sequence[Section]) -> str:
 
 @cache
 def load_template() -> Template:
-    """`page.html`, with which labels are escaped wherever they stand; `InputError` where jinja2 is not installed."""
-    try:
+    """`page.html`, with which labels are escaped wherever they stand; `MissingExtraError` where jinja2 is not installed."""
+    with needed_by("a report"):
         from jinja2 import Environment, StrictUndefined
-    except ModuleNotFoundError:
-        raise InputError("jinja2 is not installed: pip install 'mirrormata[report]'") from None
     place = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     kept = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False}
     place.policies["json.dumps_kwargs"] = kept
@@ -86,11 +84,9 @@ def load_template() -> Template:
 
 @cache
 def load_plotly() -> tuple[str, str]:
-    """The installed plotly.js as base64 of its gzip, and its hash; `InputError` where plotly is not installed."""
-    try:
+    """The installed plotly.js as base64 of its gzip, and its hash; `MissingExtraError` where plotly is not installed."""
+    with needed_by("a report"):
         from plotly.offline import get_plotlyjs
-    except ModuleNotFoundError:
-        raise InputError("plotly is not installed: pip install 'mirrormata[report]'") from None
     data = get_plotlyjs().encode()
     return b64encode(gzip.compress(data, 9, mtime=0)).decode(), hash_script(data)
 
@@ -141,7 +137,8 @@ def encode_picture(picture: Picture) -> str:
 
 def split_paragraphs(text: str) -> Markup:
     """Paragraphs, divided by blank lines; what stands between backticks is code."""
-    from markupsafe import Markup, escape
+    with needed_by("a report"):
+        from markupsafe import Markup, escape
 
     parts = [str(escape(part.strip())) for part in re.split(r"\n\s*\n", text) if part.strip()]
     return Markup("".join("<p>" + re.sub(r"`([^`]+)`", r"<code>\1</code>", part) + "</p>" for part in parts))

@@ -8,6 +8,7 @@ from math import cos, inf, isfinite, log10, pi, sin
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...foundation._extras import needed_by
 from ._data import Chart, Mark, Series, shorten
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ def _is_log(chart: Chart, mark: Mark) -> bool:
 
 def theme_template(theme: str) -> dict[str, Any]:
     """The plotly template of one of `THEMES`: all that depends on the page's theme, and what all plots share."""
-    from plotly.graph_objects import layout
+    with needed_by("a report"):
+        from plotly.graph_objects import layout
 
     c = THEMES[theme]
     axis = {"gridcolor": c["grid"], "zerolinecolor": c["quiet"], "zerolinewidth": 1, "showline": True, "linecolor": c["quiet"], "automargin": True}  # fmt: skip
@@ -156,7 +158,8 @@ def theme_template(theme: str) -> dict[str, Any]:
 
 def plot_chart(chart: Chart) -> Figure:
     """The chart as a plotly figure, a trace for each series in order; colours of the theme are left to the template."""
-    from plotly.graph_objects import Figure
+    with needed_by("a report"):
+        from plotly.graph_objects import Figure
 
     names, (upright, level) = chart.names, sort_marks(chart)
     figure = Figure([_make_trace(series, chart) for series in chart.series], {"template": "none"})

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...foundation._errors import LimitError
+from ...foundation._extras import needed_by
 from ...foundation._files import make_folder, write_bytes
 from ...foundation._text import html_table, one_line
 from ._data import (
@@ -121,7 +122,8 @@ def write_report(
         What was written.
 
     Raises:
-        InputError: the folder contains none of these, a file is broken, or the extra `report` is not installed.
+        InputError: the folder contains none of these, or a file is broken.
+        MissingExtraError: the extra `report` is not installed, or `models`, which a trained model needs.
         LimitError: the page would have more than `max_bytes`.
     """
     load_template()
@@ -173,7 +175,8 @@ def sections_of(
     shown = [*place.realisations, *([(None, construction)] if construction is not None else [])]
     found: list[Section] = []
     if place.is_learned:
-        from ._learned import show_model
+        with needed_by(f"{place.path}: a report of {place.what}"):
+            from ._learned import show_model
 
         with use_one_thread():
             found += show_model(place, seed=seed, limits=learned)
@@ -189,7 +192,8 @@ def sections_of(
 @contextmanager
 def use_one_thread() -> Iterator[None]:
     """Run torch on one thread: for the small products of a word's single tokens several are many times slower."""
-    import torch
+    with needed_by("a report of a model"):
+        import torch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -6,7 +6,6 @@ then another one goes on where it stopped. A cell's result is written whole.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -20,6 +19,8 @@ import torch
 
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import is_there, make_folder, read_json, system_errors, write_text
+from ...foundation._interrupting import interrupt_behind, received_signal
+from ...foundation._locks import lock_file
 from .._records import without_format
 from ..training._experiment import settings_difference
 from ..training._train import check_minutes, train
@@ -89,18 +90,18 @@ class SweepFolder:
         path = self.path / "locks" / cell.key
         make_folder(path.parent)
         with system_errors(path, "cannot be written"):
-            file = path.open("a+")
+            file = path.open("a+", encoding="utf-8")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            return None
+            mine = lock_file(file)
         except OSError as error:
             file.close()
             raise InputError(
                 f"{path}: cannot be locked ({error.strerror}), so machines could not share the folder; choose one on a "
                 "file system with locks"
             ) from None
+        if not mine:
+            file.close()
+            return None
         file.truncate(0)
         file.write(f"{platform.node()} {os.getpid()} {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
         file.flush()
@@ -115,15 +116,16 @@ class SweepFolder:
         Returns:
             A text; None for none.
         """
+        text = ""
         try:
-            with (self.path / "locks" / cell.key).open() as file:
+            with (self.path / "locks" / cell.key).open(encoding="utf-8") as file:
                 text = file.read().strip()
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                free = lock_file(file, shared=True)
         except FileNotFoundError:
             return None
         except OSError:
-            return text or "a process that begins"
-        return None
+            free = False
+        return None if free else text or "a process that begins"
 
     def write(self, cell: SweepCell, result: dict[str, Any]) -> None:
         """Write the cell's result, whole or not at all.
@@ -198,6 +200,8 @@ def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, say: Say)
         say(f"{cell.key}: not run: {error}")
         return
     except Exception as error:  # out of memory, a kernel's failure: the row says so
+        if (number := received_signal()) is not None:  # no: the program is to end
+            raise interrupt_behind(error, number) from None
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         place.write(cell, {"status": "failed", "reason": reason, "machine": describe_machine()})
         say(f"{cell.key}: failed: {reason}")

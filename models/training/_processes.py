@@ -14,6 +14,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Shard
 
 from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
 from .._model import Block
 
 
@@ -33,12 +34,8 @@ class Processes:
         self._mesh: DeviceMesh | None = None
         self.autocast = torch.bfloat16 if precision == "bf16" else None
         if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-            try:
+            with needed_by("a training by several processes"):
                 from accelerate import Accelerator
-            except ImportError:
-                raise InputError(
-                    "train: several processes need accelerate: install mirrormata[train], or start one process"
-                ) from None
             sharding = os.environ.pop(
                 "ACCELERATE_USE_FSDP", "false"
             )  # which accelerate would do in its own way
@@ -151,10 +148,15 @@ def device_of(name: str) -> torch.device:
     """`auto`: the first GPU, else the CPU; `InputError` for a device that is not there."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    gpus = torch.cuda.is_available()
+    there = "cpu, cuda or auto" if gpus else "cpu or auto: torch finds no GPU here"
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        there = "cpu, cuda or auto" if torch.cuda.is_available() else "cpu or auto: torch finds no GPU here"
-        raise InputError(f"device {name}: {str(error).splitlines()[0].rstrip('.')}; choose {there}") from None
+    except RuntimeError:  # whose message lists all kinds of devices that torch knows
+        raise InputError(f"device {name}: there is no such device; choose {there}") from None
+    try:
+        torch.zeros(1, device=device).item()  # the device `meta` has no numbers
+    except (RuntimeError, AssertionError, NotImplementedError):
+        why = f"there are {torch.cuda.device_count()} GPUs here" if gpus else "it cannot be used here"
+        raise InputError(f"device {name}: {why}; choose {there}") from None
     return device

@@ -73,7 +73,9 @@ def test_a_spent_budget_is_unknown_and_exit_status_1(capsys: pytest.CaptureFixtu
         (["claims", "--show", "OWN.r2"], "own.R2 is now PT.R2"),
         (["claims", "--show", "G.T99"], "there is none of this name"),
         (["claims", "--graph", "graph.txt"], "pictures are written as .svg or .png"),
-        (["claims", "--show", "KR", "--source", "G"], "leave --source out"),
+        (["claims", "KR", "--source", "G"], "leave one of them out"),
+        (["claims", "G.T33", "KR", "CK.S6"], "did you mean G.T3?"),
+        (["claims", "G.T33", "KR", "CK.S6"], "did you mean CK.S5?"),
         (["claims", "--show", ""], "claim '': there is none of this name"),
         (["claims", "--source", ""], "--source : no claims; there are CK, DP"),
         (["verify", "--source", ""], "--source : no claims; there are CK, DP"),
@@ -100,8 +102,28 @@ def test_models_and_automata_of_ones_own(tmp_path: Path, capsys: pytest.CaptureF
     assert [row["claim"] for row in json.loads(out)["claims"]] == ["own.LMI"]
 
 
+def test_claims_are_explained_by_their_ids(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "claims", "ck.s5", "H.rank", "CK.S5")
+    assert (status, err) == (0, "")
+    assert [line for line in out.splitlines() if line[:1] in "CH" and ": " in line] == [
+        "CK.S5: S_5 over all elements needs four factors in one layer",
+        "H.rank: rank(C_k···C_1 - I) ≤ k, attained by orthogonal maps",
+    ]
+    assert run(capsys, "claims", "--show", "H.rank")[1] == run(capsys, "claims", "H.rank")[1]
+
+
+def test_every_theorem_of_a_construction_or_a_bound_is_a_claim(capsys: pytest.CaptureFixture[str]) -> None:
+    from mirrormata.constructions.theorems._registry import all_constructions
+    from mirrormata.theory.checker.bound import RULES
+
+    sources = {c.source for c in all_constructions().values()} | {reason for _, reason in RULES}
+    status, _, err = run(capsys, "claims", *sorted(sources - {"own.n-1"}), "--json")
+    assert status == 0, err
+    assert "write G.T4" in run(capsys, "claims", "own.n-1")[2]
+
+
 def test_a_claim_is_explained_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "claims", "--show", "DP.T7.printed", "--graph", str(tmp_path / "g.svg"))
+    status, out, err = run(capsys, "claims", "DP.T7.printed", "--graph", str(tmp_path / "g.svg"))
     assert status == 0
     for part in ("statement", "hypotheses", "direction", "in its place", "DP.T7"):
         assert part in out

@@ -81,8 +81,8 @@ def test_texts_of_one_thing_alone(call: Any, tmp_path: Path) -> None:
     for spec, options, said in (
         ("mod:1", (), "1 state, 2 letters, 1 code: equal on all words"),
         ("regex:a(aaa)*", (), " states, 1 letter, "),
-        ("regex:(a|b)*a", ("--theorem", "own.chain"), "sizes 2 to 1 in 1 level, "),
-        ("regex:(a|b)*a", ("--theorem", "own.window"), "after 1 letter at most 1 state, "),
+        ("regex:(a|b)*a", ("--theorem", "own.chain"), "sizes 2 to 1 in 1 level: "),
+        ("regex:(a|b)*a", ("--theorem", "own.window"), "after 1 letter at most 1 state"),
     ):
         assert call("construct", spec, *options, "-o", str(path)).status == 0
         checked = call("check", str(path)).out

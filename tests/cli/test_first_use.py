@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -224,9 +225,45 @@ def test_a_certificate_in_place_of_an_automaton(call: Call) -> None:
         assert len(error) < len(file) + 150
 
 
-def test_an_automaton_in_place_of_a_certificate(call: Call) -> None:
-    for command in (("prove", "parity", "parity"), ("spectrum", "mod:4"), ("run", "parity", "--word", "1")):
-        assert f"`mirrormata construct {command[1]} -o FILE`" in call(*command).error
+def test_an_automaton_in_place_of_a_certificate_is_constructed(call: Call, tmp_path: Path) -> None:
+    drawn = tmp_path / "cycle.dot"
+    call("inspect", "cycle:3", "--write", str(drawn))
+    commands: list[tuple[str, ...]] = [
+        ("prove", "parity", "parity"),
+        ("prove", "S3", "S3", "--product", "right"),
+        ("spectrum", "mod:4"),
+        ("spectrum", "tomita:4"),
+        ("run", "parity", "--word", "1"),
+        ("run", str(drawn), "--word", "+1"),
+        ("run", "regex:(ab)*", "--word", "ab"),
+        ("run", "gridworld:4", "--word", "left right", "--start", "3"),
+        ("check", "S3", "--for", "S3"),
+        ("compare", "S3", "S3", "--words", "2", "--length", "4", "--fit", "4", "--extract", "none"),
+        ("export", "npz", "S3", "-o", str(tmp_path / "s3.npz")),
+        ("export", "safetensors", "tomita:4", "-o", str(tmp_path / "tomita4.safetensors")),
+    ]
+    for arguments in commands:
+        done = call(*arguments)
+        assert done.status == 0, done
+        first = done.err.splitlines()[0]
+        name = arguments[2] if arguments[0] == "export" else arguments[1]
+        assert re.fullmatch(rf"constructed on the way by [^:]*: {re.escape(name)}: .* dimension .*", first)
+    assert call("run", "S3", "--word", "", "--json").json["errors"] == 0
+
+
+@pytest.mark.parametrize(
+    "command", [("check",), ("run", "--word", "1"), ("spectrum",), ("prove",), ("export", "npz")]
+)
+def test_neither_a_file_nor_a_name(command: tuple[str, ...], call: Call, tmp_path: Path) -> None:
+    name, *options = command
+    words = [name, *options[:1]] if name == "export" else [name]
+    more = {"prove": ["S3"], "export": ["-o", str(tmp_path / "x.npz")], "run": options}.get(name, [])
+    assert "S3x: no such file, and no automaton of this name" in call(*words, "S3x", *more).error
+    for path in ("nowhere.json", "no/where"):
+        assert call(*words, path, *more).error.startswith(f"{path}: no such file")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"format": "mirrormata-certificate/9", "automaton": {}}')
+    assert call(*words, str(broken), *more).status in (1, 2)
 
 
 USAGE = [
@@ -268,10 +305,10 @@ def test_what_is_cited_about_a_model_is_an_assumption(call: Call) -> None:
 
 
 def test_a_plan_states_every_bound_that_it_calls_reached(call: Call) -> None:
-    shown = " ".join(call("plan", "mod:5").out.split())
+    shown = " ".join(call("plan", "mod:5", "--details").out.split())
     assert "layers (H.rank)" in shown
     assert "it follows: layers ≥ 2 (H.rank): one layer needs 2" in shown
-    assert "no other is at least as good" in shown
+    assert "no other one is at least as good" in shown
     assert "at least to token bf16 56" in shown
 
 

@@ -107,6 +107,20 @@ def test_s5_is_constructed_and_checked_in_seconds(tmp_path: Path) -> None:
         assert min(times) < SECONDS, (arguments, times)
 
 
+def test_the_help_is_there_at_once() -> None:
+    """In seconds of the processor, since test machines are busy: twice what is promised."""
+    resource = pytest.importorskip("resource")  # Windows has none
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "mirrormata", "--help"], capture_output=True, check=True, timeout=120
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(spent) < 0.6, spent
+
+
 def test_no_submodule_hides_a_lazy_name() -> None:
     """Importing `kernels.x` binds the module to the name x of the package, so no function may be called like a file."""
     import pkgutil

@@ -57,6 +57,35 @@ def test_any_hashable_label_works(label: object) -> None:
     assert len(minimise(automaton).states) == 2
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("evn", "even"), ("Even", "even"), ("evens", "even"), ("evan", "even"), ("eeven", "even")],
+)
+def test_a_next_state_that_is_misspelt_is_named(written: str, meant: str) -> None:
+    rows = {"even": {"a": "odd"}, "odd": {"a": written, "b": written}}
+    for form in (rows, [(q, x, r) for q, row in rows.items() for x, r in row.items()]):
+        with pytest.raises(InputError) as error:
+            Automaton.from_transitions(form, start="even")
+        message = str(error.value)
+        assert message.count(f"did you mean {meant!r}?") == 2
+        assert f"{written!r}: {{}}" in message
+        assert "\n" not in message
+    # with a row of its own, or named elsewhere, it is a state
+    assert written in Automaton.from_transitions({**rows, written: {}}, start="even").states
+    assert written in Automaton.from_transitions(rows, start="even", accepting=[written]).states
+    assert written in Automaton.from_transitions(rows, start="even", states=["even", "odd", written]).states
+
+
+@pytest.mark.parametrize(
+    ("known", "other"),
+    [("q0", "q1"), ("q1", "q10"), ("stateA", "stateB"), ("a", "b"), ("s_a", "s_b"), ("even", "odd")],
+)
+def test_names_that_are_counted_are_different_names(known: str, other: str) -> None:
+    automaton = Automaton.from_transitions({known: {"x": other}}, start=known)
+    assert automaton.states == (known, other, "sink")
+    assert "completed 1 missing transition" in automaton.notes[0]
+
+
 def test_completion_adds_one_sink_that_collides_with_none() -> None:
     automaton = Automaton.from_transitions(
         {"sink": {"x": "sink_1"}, "sink_1": {"y": "sink"}}, start="sink", accepting=["sink_1"]

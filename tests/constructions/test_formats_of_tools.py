@@ -208,7 +208,9 @@ REFUSED = [
     ("m.csv", "state,p & q\ns,s\n", "a formula over propositions"),
     ("m.csv", "state,@P.A.B@\ns,s\n", "flag diacritic"),
     ("m.csv", "state,a\ns,0.5\n", "line 2: the next state '0.5' by 'a' has no row"),
-    ("m.json", '{"states": [0], "letters": ["a"], "start": 0, "transitions": {"0": {"a": 0}}}', 'write "0", not 0'),
+    ("m.json", '{"states": [0, 1.5], "letters": [true], "start": 0, "transitions": {"0": {"a": 0}}}', "key 'states': Expected `str`, got `float`"),
+    ("m.json", '{"states": [0, 1.5], "letters": [true], "start": 0, "transitions": {"0": {"a": 0}}}', "key 'letters': Expected `str`, got `bool`"),
+    ("m.json", '{"states": [0, "0"], "letters": ["a"], "start": 0, "transitions": {"0": {"a": 0}}}', "state '0' is listed twice"),
     ("m.txt", "(1,2)(2,3)\n", "stands in two cycles"),
     ("m.txt", "[0,1]\n", "numbered from 1"),
     ("m.txt", "Transformation([2,x])\n", "is no map"),
@@ -225,6 +227,18 @@ def test_other_machines_and_questions_are_one_line(tmp_path: Path, file: str, te
     assert part in message
     assert message.startswith(str(path))
     assert "\n" not in message
+
+
+def test_whole_numbers_in_json_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(
+        '{"states": [0, 1], "letters": [7, "b"], "start": 1, "accepting": [0], '
+        '"transitions": {"0": {"7": 1, "b": "0"}, "1": {"7": 0, "b": 1}}}'
+    )
+    read = automaton_from_spec(path)
+    assert (read.states, read.letters, read.start) == (("0", "1"), ("7", "b"), 1)
+    assert read.outputs.tolist() == [True, False]
+    assert read.transitions.tolist() == [[1, 0], [0, 1]]
 
 
 def test_split_answers_the_question(tmp_path: Path) -> None:

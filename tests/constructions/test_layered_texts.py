@@ -312,6 +312,15 @@ def test_the_overview_names_groups_readers_and_what_is_cut(tmp_path: Path) -> No
     draw_cascade(lrnn, path)
     texts = words(path)
     assert {"2 resets", "group C2, 3 resets", "group C3, 1 reset", "read by 5 of 7 letters"} <= set(texts)
+    # the legend has a box in each colour that heads have, and no other
+    assert {
+        "permutes its points; the group is that of all its permutations",
+        "only resets its points",
+    } <= set(texts)
+    assert "heads left out" not in texts
+    draw_cascade(built("tomita:4"), path)
+    assert "only resets its points" in words(path)
+    assert not any("permutes its points" in text for text in words(path))
     draw_cascade(built("tomita:3"), path, max_layers=2)
     assert "... 3 more layers not drawn ..." in words(path)
     with pytest.raises(InputError, match="2 or more"):

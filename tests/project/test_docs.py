@@ -118,7 +118,7 @@ def test_the_first_page_of_the_api_links_every_name_of_the_package() -> None:
 def command_options() -> dict[str, list[str]]:
     """Every command of the program with the names of its options."""
     return {
-        name: [o for p in command.params for o in p.opts if o.startswith("-") and o != "--help"]
+        name: [o for p in command.params for o in p.opts if o.startswith("-") and not p.hidden]
         for name, command in program_commands()
     }
 
@@ -126,12 +126,10 @@ def command_options() -> dict[str, list[str]]:
 def test_every_command_and_option_is_documented() -> None:
     text = TEXTS["docs/command-line.md"]
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL))
-    shared = sections["Options of inspect and construct"]
     found = command_options()
     assert set(found) >= {"inspect", "construct", "check", "run", "export npz", "export safetensors"}
     for command, options in found.items():
-        own = sections[command] + (shared if command in ("inspect", "construct") else "")
-        rows = "".join(re.findall(r"^\| (.*?) \|", own, flags=re.MULTILINE))
+        rows = "".join(re.findall(r"^\| (.*?) \|", sections[command], flags=re.MULTILINE))
         for option in options:
             assert re.search(rf"(?<![\w-]){option}(?![\w-])", rows), f"{command} {option}"
         for option in re.findall(r"--[a-z][a-z-]*", rows):

@@ -55,7 +55,7 @@ LONG = {"train_parity"}
 
 
 def test_all_examples_are_here() -> None:
-    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*EXAMPLES, "demo"}
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {*EXAMPLES, "demo", "__init__"}
 
 
 @pytest.mark.parametrize(

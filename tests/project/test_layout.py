@@ -17,7 +17,7 @@ from mirrormata.tests.project.source_files import copy_sources
 
 ROOT = Path(mirrormata.__file__).resolve().parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_PACKAGED = {"tests", "docs", "examples", "benchmarks", "build", "dist", "site", "demo"}
+NOT_PACKAGED = {"tests", "docs", "benchmarks", "build", "dist", "site", "demo"}
 
 
 def folders_with_modules() -> set[str]:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mirrormata.foundation._extras import EXTRAS
 from mirrormata.tests.conftest import SECONDS
+from mirrormata.tests.project.core_install import CORE, INSTALL, REFUSED, run_commands
 from mirrormata.tests.project.source_files import ROOT, copy_sources, source_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -158,3 +162,90 @@ def test_tests_run_in_the_source_distribution(unpacked: Path) -> None:
         cwd=unpacked, env={**os.environ, "PYTHONPATH": str(source)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, f"{result.stdout[-2000:]}{result.stderr[-2000:]}"
+
+
+def distributions_of_the_core() -> set[str]:
+    """The names of all that a core installation consists of, as far as it is installed here for this system."""
+    found: set[str] = set()
+    waiting = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name in found or (
+            requirement.marker is not None and not requirement.marker.evaluate({"extra": ""})
+        ):
+            continue
+        try:
+            needed = distribution(name).requires or []
+        except PackageNotFoundError:
+            raise AssertionError(f"{name}, which the core needs, is not installed") from None
+        found.add(name)
+        waiting += [Requirement(line) for line in needed]
+    return found
+
+
+def link_distributions(names: set[str], site: Path) -> None:
+    """Put installed distributions into another environment, by links to their files and folders."""
+    for name in sorted(names):
+        home = distribution(name)
+        tops = {Path(str(file)).parts[0] for file in home.files or () if Path(str(file)).parts[0] != ".."}
+        for top in sorted(tops - {"__pycache__"}):
+            source, target = Path(str(home.locate_file(top))), site / top
+            if (
+                source.is_dir() and target.is_dir() and not target.is_symlink()
+            ):  # shared by several distributions
+                continue
+            if not target.is_symlink():
+                target.symlink_to(source)
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a fresh environment that holds the wheel and what it asks for, and nothing else."""
+    folder = tmp_path_factory.mktemp("core")
+    copy_sources(folder / "copy")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "-w", folder / "wheels", folder / "copy"], check=True)
+    (wheel,) = (folder / "wheels").glob("*.whl")
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    find = [str(python), "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])"]
+    site = Path(subprocess.run(find, check=True, capture_output=True, text=True).stdout.strip())
+    link_distributions(distributions_of_the_core(), site)
+    subprocess.run([*pip, "--python", python, "install", "--no-deps", wheel], check=True)
+    return python
+
+
+def without_paths() -> dict[str, str]:
+    """The environment's variables, without the one that would make this checkout be found."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+
+def test_the_core_asks_for_nothing_large() -> None:
+    """Nothing of an extra comes in by way of something else, and no CUDA."""
+    names = {"automata": "automata-lib", "fla": "flash-linear-attention"}
+    found = distributions_of_the_core()
+    assert not found & {names.get(package, package) for package in EXTRAS}
+    assert not {name for name in found if name.startswith(("nvidia", "cuda"))}
+    assert len(found) <= 35
+
+
+@pytest.mark.install
+def test_the_wheel_works_alone(core: Path, tmp_path: Path) -> None:
+    results, loaded = run_commands(core, [*CORE, *REFUSED], tmp_path, without_paths())
+    assert not loaded & set(EXTRAS)
+    assert [result for result in results[: len(CORE)] if result.status != 0] == []
+    for result in results[len(CORE) :]:
+        assert result.err == f"error: {REFUSED[result.command]}, {INSTALL.format('models')}\n"
+    script = core.with_name("mirrormata")
+    done = subprocess.run([script, "check", "s3.json"], cwd=tmp_path, env=without_paths(), capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout.startswith("valid: ")
+
+
+@pytest.mark.install
+def test_the_wheel_holds_the_examples(core: Path, tmp_path: Path) -> None:
+    command = [str(core), "-m", "mirrormata.examples.demo"]
+    done = subprocess.run(command, cwd=tmp_path, env=without_paths(), capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "1,000,000 tokens, 0 errors" in done.stdout
+    assert (tmp_path / "demo" / "s5.png").stat().st_size > 10_000

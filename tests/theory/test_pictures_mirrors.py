@@ -186,11 +186,10 @@ def test_a_run_shows_margins_horizons_and_errors(tmp_path: Path) -> None:
     assert len((tmp_path / "a.svg").read_bytes()) < 400_000
     texts = " ".join(words(tmp_path / "a.svg"))
     for said in (
-        "fp32",
-        "bf16",
-        "certified to 4,000,000",
+        "fp32: certified to 4,000,000",
         "no error to 100,000",
-        "first error at 500",
+        "bf16: certified to 60",
+        "bf16: first error at 500",
         "$mod 5$",
     ):
         assert said in texts

@@ -249,3 +249,30 @@ def test_sixty_four_sequences_of_a_hundred_thousand() -> None:
     report = run(S5, random_stream(S5, 64, 100_000, seed=11), dtype="bf16")
     assert (report.tokens, report.errors) == (6_400_000, 0)
     assert report.tokens_per_second > 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("tomita:4", {}),
+        ("T3", {"theorem": "own.chain"}),
+        ("T3", {"theorem": "G.T4"}),
+        ("S3", {}),
+        ("gridworld:4", {}),
+    ],
+)
+def test_a_start_by_label_is_refused_in_one_line_on_every_kind(spec: str, options: dict[str, Any]) -> None:
+    """`start` is an index; the error names the index of a label, or else the labels."""
+    found = construct(spec, **options)
+    word = [found.automaton.letters[0]] * 3
+    text = str(found.automaton.states[1])
+    wrong: list[tuple[Any, str]] = [
+        (text, "; that of"),
+        ("nowhere", "; the states are "),
+        (-1, "; the states are "),
+        (99_999, "is not a state index"),
+    ]
+    for start, part in wrong:
+        with pytest.raises(InputError, match=part) as error:
+            run(found, word, start=start)
+        assert "\n" not in str(error.value)

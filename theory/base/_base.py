@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
 from os import cpu_count
 from typing import Any
 
-from ...foundation._text import html_table
+from ...foundation._errors import MissingExtraError
+from ...foundation._extras import needed_by
+from ...foundation._text import console, count_noun, html_table
+from ...foundation._workers import worker_processes
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ PARTS = (
     Part("base.proofs", "prove finds the shortest wrong word of models with a planted error", "proofs"),
     Part("base.impossibility", "orbits, casts and confused words as they were worked out by hand", "impossibility"),
     Part("base.bounds", "lower bounds where they are known, and none where there is none", "bounds"),
-    Part("base.kernels", "every width of keys and values has a plan that covers all columns", "kernel_plans"),
+    Part("base.kernels", "every width of keys and values has a plan that covers all columns; proofs on a kernel", "kernel_plans"),
 )  # fmt: skip
 
 
@@ -56,6 +58,7 @@ class BaseOutcome:
         cases: the number of cases that were tried.
         reason: the first case that did not, and its result; None if all did.
         seconds: the time that the check took.
+        missing: the extra without which the part was not run, such as `models`; None if it was run.
     """
 
     part: Part
@@ -63,6 +66,7 @@ class BaseOutcome:
     cases: int
     reason: str | None
     seconds: float
+    missing: str | None = None
 
     def __bool__(self) -> bool:
         """Did all cases come out as they must?"""
@@ -76,12 +80,13 @@ class BaseOutcome:
             "sound": self.sound,
             "cases": self.cases,
             "reason": self.reason,
+            "missing_extra": self.missing,
             "seconds": round(self.seconds, 3),
         }
 
     def rows(self) -> list[tuple[str, str]]:
         """The rows of a readable table, as `(label, text)` pairs."""
-        found = "sound" if self.sound else f"not sound: {self.reason}"
+        found = "sound" if self.sound else str(self.reason) if self.missing else f"not sound: {self.reason}"
         return [("part", self.part.title), ("finding", found), ("cases", f"{self.cases:,}")]
 
     def _repr_html_(self) -> str:
@@ -89,20 +94,24 @@ class BaseOutcome:
 
 
 def check_part(part: Part) -> BaseOutcome:
-    """One part, in this process; an exception in a case is what is wrong with it."""
+    """One part, in this process; an exception in a case is what is wrong with it, unless only an extra is missing."""
     began, count, name = time.perf_counter(), 0, "its cases"
-    reason = None
+    reason = missing = None
     try:
-        for name, wrong in import_module(f"{__package__}.{part.module}").cases():
+        with needed_by(part.id):
+            module = import_module(f"{__package__}.{part.module}")
+        for name, wrong in module.cases():
             count += 1
             if wrong is not None:
                 reason = f"{name}: {wrong}"
                 break
         if not count:
             reason = "there was no case"
+    except MissingExtraError as error:
+        missing, reason = error.extra, f"not run: needs the extra {error.extra}"
     except (Exception, SystemExit) as error:
         reason = f"after {name}: {type(error).__name__}: {error}".replace("\n", " ")
-    return BaseOutcome(part, reason is None, count, reason, time.perf_counter() - began)
+    return BaseOutcome(part, reason is None, count, reason, time.perf_counter() - began, missing)
 
 
 def check_base(
@@ -123,10 +132,11 @@ def check_base(
     jobs = min(jobs or cpu_count() or 1, len(parts))
     if jobs <= 1:
         return _until(map(check_part, parts), fail_fast, done)
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        running: list[Future[BaseOutcome]] = [pool.submit(check_part, part) for part in parts]
+    with worker_processes(jobs) as workers:
+        running = [workers.submit(check_part, part) for part in parts]
         found = _until((future.result() for future in as_completed(running)), fail_fast, done)
-        pool.shutdown(wait=False, cancel_futures=True)
+        if len(found) < len(parts):
+            workers.end()
     return sorted(found, key=lambda outcome: parts.index(outcome.part))
 
 
@@ -137,24 +147,25 @@ def _until(
     for outcome in outcomes:
         found.append(outcome)
         done(outcome)
-        if fail_fast and not outcome.sound:
+        if fail_fast and not outcome.sound and outcome.missing is None:
             break
     return found
 
 
 def base_summary(outcomes: Sequence[BaseOutcome]) -> str:
-    """How many parts and cases, and which are not sound, in one line."""
-    wrong = [outcome.part.id for outcome in outcomes if not outcome.sound]
-    cases = f"{sum(outcome.cases for outcome in outcomes):,} cases"
+    """How many parts and cases, which are not sound, and which were not run, in one line."""
+    wrong = [outcome.part.id for outcome in outcomes if not outcome.sound and outcome.missing is None]
     if wrong:
         return f"the base does not hold, so believe no claim below: {', '.join(wrong)}"
-    return f"the base: {len(outcomes)} parts, {cases}: sound"
+    run = [outcome for outcome in outcomes if outcome.missing is None]
+    left_out = [f"{o.part.id} was {o.reason}" for o in outcomes if o.missing is not None]
+    said = f"{count_noun(len(run), 'part')}, {sum(outcome.cases for outcome in run):,} cases: sound"
+    return f"the base: {'; '.join([said] * bool(run) + left_out)}"
 
 
 def print_base(outcomes: Sequence[BaseOutcome]) -> None:
-    """A table, a row a part; `!` marks what is not sound."""
+    """A table, a row a part; `!` marks what is not sound, `-` what was not run."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -162,9 +173,11 @@ def print_base(outcomes: Sequence[BaseOutcome]) -> None:
         table.add_column(heading, no_wrap=True)
     table.add_column("what", overflow="fold")
     for outcome in outcomes:
-        mark, found = ("", "sound") if outcome.sound else ("!", "broken")
+        mark, found = (
+            ("", "sound") if outcome.sound else ("-", "not run") if outcome.missing else ("!", "broken")
+        )
         row = (mark, outcome.part.id, found, f"{outcome.cases:,}")
         table.add_row(*row, outcome.reason or outcome.part.title)
-    console = Console(highlight=False, markup=False, emoji=False)
-    console.print(base_summary(outcomes), style="bold")
-    console.print(table)
+    shown = console()
+    shown.print(base_summary(outcomes), style="bold")
+    shown.print(table)

@@ -1,7 +1,7 @@
 """The kernels' plans, counted out: every width has a tile, every column a program, every token one chunk and one segment.
 
-No kernel runs here. What is held to is arithmetic: tiles that divide what they cover, tables of chunks and segments that meet
-each token once, modes that exist for the dtype.
+What is held to is arithmetic: tiles that divide what they cover, tables of chunks and segments that meet each token once, modes that
+exist for the dtype. At the end `prove` is asked about a kernel that runs, the reference on the CPU.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ...kernels.delta import _plan as plans
 from ...kernels.delta._plan import forward_shapes, segment_count
 from ...kernels.delta._plan_check import KernelCall, find_plan_errors, plan_launches
 from ...kernels.scans._segments import Segments, cut, next_length, segment_length
+from .proofs import on_kernels
 
 Case = Iterator[tuple[str, str | None]]
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -37,7 +38,7 @@ PACKED = (
 
 
 def cases() -> Case:
-    """Widths, plans, recurrent tiles, modes, segments, and where triton is there the tables of chunks and launches."""
+    """Widths, plans, recurrent tiles, modes, segments, and where triton is there the tables of chunks and launches; proofs."""
     yield from widths()
     for K, V, dtype in product(plans.KERNEL_WIDTHS, plans.KERNEL_WIDTHS, DTYPES):
         for programs, householders, gated, phases in product(
@@ -62,6 +63,7 @@ def cases() -> Case:
     yield from cuts()
     if find_spec("triton") is not None:
         yield from tables()
+    yield from on_kernels()
 
 
 def widths() -> Case:

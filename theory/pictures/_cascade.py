@@ -126,11 +126,11 @@ def _figure(lrnn: LRNN, max_heads: int, max_layers: int) -> Figure:
     inside = max(LEFT + row + 0.7, 7.0)
     title = wrap(f"{label_text(lrnn.automaton.name)}: {lrnn.construction}", int(inside * 9.5))
     title = [*title[:3], title[3] + " ..."] if len(title) > 4 else title
-    words = wrap(" ".join(_explanation(lrnn, boxes)), int(inside * 16))
+    words = wrap(" ".join(_explanation(lrnn)), int(inside * 16))
     figures = wrap(_figures(lrnn), int(inside * 15))
     top = MARGIN + 0.24 * len(title) + 0.17 * len(figures) + 0.28
     down = sum(STEP if i >= 0 else STEP / 2 for i in rows) + PILL
-    wide, tall = inside + 2 * MARGIN, top + down + 0.25 + 0.17 * len(words) + MARGIN
+    wide, tall = inside + 2 * MARGIN, top + down + 0.55 + 0.17 * len(words) + MARGIN
     figure = Figure(figsize=(wide, tall), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.axis("off")
@@ -156,7 +156,8 @@ def _figure(lrnn: LRNN, max_heads: int, max_layers: int) -> Figure:
         _letter_itself(axes, middle, y, middle - row / 2 - 0.25, (texts[i], texts[i + 1]))
         y += STEP
         _pill(axes, middle, y, texts[i + 1], last=i == depth - 1)
-    _write(axes, MARGIN, y + PILL + 0.25, "\n".join(words), 8, linespacing=1.25, va="top")
+    _legend(axes, y + PILL + 0.3, boxes)
+    _write(axes, MARGIN, y + PILL + 0.55, "\n".join(words), 8, linespacing=1.25, va="top")
     return figure
 
 
@@ -262,17 +263,34 @@ def _figures(lrnn: LRNN) -> str:
     return " · ".join(parts)
 
 
-def _explanation(lrnn: LRNN, boxes: dict[int, list[HeadBox]]) -> list[str]:
-    fills = {box.fill for row in boxes.values() for box in row}
+MEANINGS = {
+    "group": "permutes its points; the group is that of all its permutations",
+    "reset": "only resets its points",
+    "more": "heads left out",
+}
+"""What the legend says of the colours in `FILLS`."""
+
+
+def _legend(axes: Axes, y: float, boxes: dict[int, list[HeadBox]]) -> None:
+    """At height y, a small box in each colour that heads have, with what it means."""
+    x, (wide, tall) = MARGIN, (0.3, 0.17)
+    drawn = {box.fill for row in boxes.values() for box in row}
+    for name in [name for name in FILLS if name in drawn]:
+        fill, edge = FILLS[name]
+        corner = "round,pad=0,rounding_size=0.04"
+        axes.add_patch(
+            FancyBboxPatch((x, y - tall / 2), wide, tall, boxstyle=corner, fc=fill, ec=edge, lw=1.1)
+        )
+        _write(axes, x + wide + 0.08, y, MEANINGS[name], 8)
+        x += wide + 0.4 + 0.062 * len(MEANINGS[name])
+
+
+def _explanation(lrnn: LRNN) -> list[str]:
     parts = ["Within a token the layers act from top to bottom."]
     parts.append(
         "A layer's letter moves its heads; with the points where the heads with an arrow below were before the token "
         "it gives the next layer's letter (dashed: the letter itself), at the bottom the automaton's state."
     )
-    if "group" in fills:
-        parts.append("Blue heads permute their points: the group is that of all their permutations.")
-    if "reset" in fills:
-        parts.append("Orange heads only reset.")
     if any(head.points for head in lrnn.all_heads):
         parts.append(
             "A doubled head also keeps the point before its last reset, so that the read-out finds it."

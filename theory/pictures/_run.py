@@ -110,21 +110,24 @@ def _figure(
         style = "-" if i < len(MIRRORS) else "-."
         x, y = _thin_margins(positions, margins)
         axes.plot(x, y, style, color=colour, lw=1.4, marker="." if len(x) <= 60 else None, ms=4, zorder=3)
-        said = [name]
         if (horizon := horizons.get(name)) is not None:
             axes.axvline(horizon, color=colour, ls="--", lw=1.1, zorder=2)
-            said.append(f"certified to {horizon:,}")
         error = first_errors.get(name)
         if error is not None:
             axes.plot(error, 0, "X", color=colour, mec="white", ms=10, zorder=5, clip_on=False)
-            said.append(f"first error at {error:,}")
-        else:
-            said.append(f"no error to {int(positions[-1]):,}")
-        handles.append(Line2D([], [], color=colour, ls=style, lw=1.8, label="\n  ".join(said)))
-    if any(h is not None for h in horizons.values()):
-        handles.append(Line2D([], [], color="#555555", ls="--", lw=1.1, label="certified horizon"))
-    if any(e is not None for e in first_errors.values()):
-        handles.append(Line2D([], [], color="#555555", marker="X", ls="none", ms=8, label="first error"))
+        # an entry for each line and sign, in its own colour
+        seen = (
+            f"{name}: margin" if error is not None else f"{name}: margin,\nno error to {int(positions[-1]):,}"
+        )
+        handles.append(Line2D([], [], color=colour, ls=style, lw=1.8, label=seen))
+        if horizon is not None:
+            certified = f"{name}: certified to {horizon:,}"
+            handles.append(Line2D([], [], color=colour, ls="--", lw=1.1, label=certified))
+        if error is not None:
+            first = f"{name}: first error at {error:,}"
+            handles.append(
+                Line2D([], [], color=colour, marker="X", mec="white", ls="none", ms=9, label=first)
+            )
     axes.axhline(0, color="#222222", lw=0.9, zorder=1)
     axes.set_xlabel("position in the word (logarithmic)", fontsize=9)
     axes.set_ylabel("margin: 0 or less decodes wrongly", fontsize=9)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...constructions._construct import (
     Choice,
@@ -32,7 +32,11 @@ from ...foundation._errors import InputError, LimitError, NotRealisableError
 from ...foundation._text import console, count_noun, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
+from ._headline import describe_construction, list_strongest
 from ._trying import try_constructions
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Record = TypeVar("Record", Request, Limits)
 PLANNED_HORIZON_CODES = 500
@@ -297,10 +301,12 @@ def find_forbidding_error(
     return None
 
 
-def report(choice: Choice, certificate: str | None = None) -> dict[str, Any]:
+def report(
+    choice: Choice, certificate: str | None = None, reached: Iterable[ReachedBound] | None = None
+) -> dict[str, Any]:
     """The figures that `construct` prints: those of the summary, sizes, lower bounds, the certificate's path.
 
-    The lower bounds are those whose hypotheses this construction meets (`reached_bounds`).
+    The lower bounds are those whose hypotheses this construction meets (`reached_bounds`), `reached` where they are known.
     """
     found = choice.found
     return {
@@ -312,7 +318,7 @@ def report(choice: Choice, certificate: str | None = None) -> dict[str, Any]:
         "work": found.work,
         "chosen_for": choice.rule,
         "hypotheses": list(found.figures.hypotheses),
-        "lower_bounds": [b.to_json() for b in reached_bounds(found)],
+        "lower_bounds": [b.to_json() for b in (reached_bounds(found) if reached is None else reached)],
         "notes": list(found.notes),
         "certificate": certificate,
     }
@@ -375,22 +381,36 @@ def _reason_by_request(found: Realisation) -> str:
     return "" if construction is None else construction.by_request
 
 
-def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
+def describe_plan(made: Plan) -> str:
+    """What counts of a plan in a sentence or two: how many constructions there are, and the cheapest one."""
+    offers = [offer for offer in made.offers if not offer.by_request] or list(made.offers)
+    first = offers[0].found
+    unbeaten = sum(offer.pareto for offer in made.offers)
+    many = count_noun(len(made.offers), "construction")
+    if len(made.offers) == 1:
+        return f"{made.automaton.name}: {many}, by {first.theorem}: {describe_construction(first)}."
+    beaten = (
+        "of which no other one beats" if unbeaten < len(made.offers) else "of which none beats another one:"
+    )
+    return (
+        f"{made.automaton.name}: {many}, {unbeaten} {beaten}. "
+        f"The cheapest, by {first.theorem}: {describe_construction(first)}."
+    )
+
+
+def print_plan(made: Plan, wording: Callable[[str], str] = str, *, details: bool = False) -> None:
     """Prints the plan; `*` marks what no other realisation beats, and `†` what `construct` builds only where its theorem is named.
 
     Args:
         made: the plan.
         wording: how texts that name arguments are printed; the command line puts its options there.
+        details: whether notes, what was not built, and every lower bound with its evidence and hypotheses are printed too.
     """
     from rich import box
     from rich.table import Table
 
     shown = console()
-    automaton = made.automaton
-    shown.print(
-        f"{automaton.name}: {count_noun(len(automaton.states), 'state')}, {count_noun(len(automaton.letters), 'letter')}",
-        style="bold",
-    )
+    shown.print(describe_plan(made), style="bold")
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("", "", "layers", "factors", "heads", "dim", "work", "size"):
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
@@ -403,16 +423,33 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str) -> None:
         said = f"; optimal under the bound's hypotheses: {', '.join(optimal)}" if optimal else ""
         shown.print(f"{number}. {offer.found.theorem}: {offer.found.construction}{said}")
     shown.print(
-        "* no other is at least as good in layers, factors, dimension, work, size of the certificate, exactness and norm, and better in one"
+        "* no other one is at least as good in layers, factors, dimension, work, size, exactness and norm, and better in one"
     )
     if any(offer.by_request for offer in made.offers):
         shown.print(wording(f"† built only where `theorem` names it: {_list_by_request(made.offers)}"))
+    for text in made.left_out:
+        shown.print(f"left out: {wording(text)}")
+    if details:
+        _print_details(made, shown, wording)
+        return
+    for text, _ in list_strongest(made.bounds):
+        shown.print(f"lower bound: {text}")
+    if made.bounds:
+        shown.print(
+            wording(
+                "`details` adds hypotheses and evidence of every bound; `mirrormata claims ID` explains a theorem"
+            )
+        )
+    else:
+        shown.print("lower bound: none is known")
+
+
+def _print_details(made: Plan, shown: Console, wording: Callable[[str], str]) -> None:
+    """Notes, what was not built, and every lower bound in full."""
     for note in dict.fromkeys(note for offer in made.offers for note in offer.found.notes):
         shown.print(f"note: {note}")
     for text in made.not_built:
         shown.print(f"not built: {wording(text)}")
-    for text in made.left_out:
-        shown.print(f"left out: {wording(text)}")
     for bound in made.bounds:
         shown.print(f"lower bound, {bound.kind}: {bound.text}")
     for text in dict.fromkeys(

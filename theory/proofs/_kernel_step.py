@@ -26,6 +26,7 @@ from ...constructions._lrnn import LRNN
 from ...constructions._written_values import find_written_values
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
 from ..arithmetic._arithmetic import Kernel
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ..running._readout import HeadCodes
@@ -100,7 +101,8 @@ class KernelHead:
     """
 
     def __init__(self, head: Head, kernel: Kernel, name: str = "model", backend: str | None = None) -> None:
-        import torch
+        with needed_by(f"arithmetic {kernel.name}"):
+            import torch
 
         if kernel.mode != "recurrent":
             raise InputError(
@@ -140,9 +142,10 @@ class KernelHead:
 
     def run(self, H: NDArray[Any], transitions: Indices) -> NDArray[Any]:
         """The states after words of equal length, transitions `[sequences, T]`, in one call of the kernel."""
-        import torch
+        with needed_by("a kernel"):
+            import torch
 
-        from ...kernels import delta_product
+            from ...kernels import delta_product
 
         sequences, tokens = transitions.shape
         if (transitions == transitions[:1]).all():

@@ -132,6 +132,23 @@ class Proof:
             "seconds": self.seconds,
         }
 
+    @property
+    def headline(self) -> str:
+        """The verdict in a sentence."""
+        name = self.automaton.name
+        arithmetic = "exact numbers" if self.arithmetic == "exact" else self.arithmetic
+        if self.verdict == "equivalent":
+            return f"The model equals {name} on all words, in {arithmetic}."
+        if self.word is not None:
+            letters = [label_text(self.automaton.letters[x]) for x in self.word[:12]]
+            said = " ".join(letters) + " ..." * (len(self.word) > 12)
+            after = (
+                f"after the {count_noun(len(self.word), 'letter')} {said}" if said else "before any letter"
+            )
+            right = f"{self.right} is right" if self.right else "the automaton answers otherwise"
+            return f"The model differs from {name}, in {arithmetic}: {after} it says {self.answered or 'nothing'}, and {right}."
+        return f"It is not known whether the model equals {name} on all words, in {arithmetic}."
+
     def rows(self) -> list[tuple[str, str]]:
         """The rows of a readable table, as `(label, text)` pairs."""
         facts = self.to_json()

@@ -34,6 +34,7 @@ from ..arithmetic._rounding import FloatFormat, Floats, float_format
 from ._block_run import follow
 from ._report import RunReport, Tally
 from ._run import Clock, Progress, track
+from ._stepper import require_start
 from ._words import Words
 
 PART_ENTRIES = 1_000_000
@@ -138,6 +139,7 @@ class ChainStepper:
     """
 
     def __init__(self, form: ChainRNN, dtype: str | FloatFormat = "exact", start: int | None = None) -> None:
+        require_start(form.automaton, start)
         form.require_start(start)
         self.form, self.start = form, start
         self.name = "exact" if dtype == "exact" else float_format(dtype).name

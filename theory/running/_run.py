@@ -229,6 +229,7 @@ def run(
     sequential = require_flag("sequential", sequential)
     require_callback("progress", progress, PROGRESS)
     require_run(found, dtype, start)
+    require_start(found.automaton, start)
     report: RunReport = kind_of(found).run(
         found, read, dtype=dtype, start=start, block=block, sequential=sequential, progress=progress
     )

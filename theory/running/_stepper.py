@@ -24,8 +24,10 @@ from ...constructions._head import Head, image_of
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import Realisation, Sparse
 from ...constructions.automata._automaton import Automaton, Indices
+from ...constructions.automata._labels import label_text
 from ...foundation._arguments import require_count
 from ...foundation._errors import InputError
+from ...foundation._text import shorten_list
 from .._kinds import kind_of, require_run
 from ..arithmetic._exact_sum import exact_product_sum
 from ..arithmetic._rounding import FloatFormat, Floats, float_format
@@ -263,16 +265,22 @@ def starting_row(lrnn: LRNN, start: int | None) -> int:
 
 
 def require_start(automaton: Automaton, start: Any) -> None:
-    """`InputError` unless the start is None or the index of a state; of a label it says what gives the index."""
+    """`InputError` unless the start is None or the index of a state; it names the labels, and of a label the index."""
     if start is None:
         return
     count = len(automaton.states)
     try:
         index = require_count("start", start)
     except InputError as error:
-        raise InputError(
+        wanted = (
             f"{error}: the index of a state of {automaton.name}, which Automaton.state_index gives of a label"
-        ) from None
+        )
+        labels = [label_text(state) for state in automaton.states]
+        if isinstance(start, str) and start in labels:
+            wanted += f"; that of {start!r} is {labels.index(start)}"
+        else:
+            wanted += f"; the states are {shorten_list(map(repr, labels))}"
+        raise InputError(wanted) from None
     if index >= count:
         raise InputError(f"{automaton.name}: start {index} is not a state index; there are {count} states")
 

@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -109,6 +109,8 @@ RENAMED = {
     )
 }
 """Former IDs, in lower case: they are answered with the new one, not taken for it."""
+PARTS = {"own.n-1": Renamed("own.n-1", "G.T4", "the construction of G.T4 for all maps of the states")}
+"""Sources of constructions, in lower case, that are parts of a claim of another name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +160,14 @@ class Registry:
         return len(self.entries)
 
     def __getitem__(self, claim: str) -> Entry:
-        """`InputError` for an ID that is not there; upper and lower case are one."""
-        found = {key.lower(): entry for key, entry in self.entries.items()}.get(claim.lower())
+        """`InputError` for an ID that is not there; upper and lower case are one, and so are β and -beta."""
+        found = {key.lower(): entry for key, entry in self.entries.items()}.get(
+            claim.lower().replace("β", "-beta")
+        )
+        if found is None and (part := PARTS.get(claim.lower())) is not None:
+            raise InputError(
+                f"claim {claim!r}: {part.old} is {part.reason}, and no claim of its own; write {part.id}"
+            )
         if found is None and (new := RENAMED.get(claim.lower())) is not None:
             raise InputError(f"claim {claim!r}: {new.old} is now {new.id} ({new.reason}); write {new.id}")
         if found is None:
@@ -170,6 +178,28 @@ class Registry:
                 f"claim {shown_path(claim)!r}: there is none of this name; {hint}`mirrormata claims` lists them"
             )
         return found
+
+    def find(self, claims: Iterable[str]) -> list[Entry]:
+        """The claims with these IDs, each once, in their order.
+
+        Args:
+            claims: IDs.
+
+        Raises:
+            InputError: some of them are not there; all of these are named.
+        """
+        found: dict[str, Entry] = {}
+        wrong = []
+        for claim in claims:
+            try:
+                entry = self[claim]
+            except InputError as error:
+                wrong.append(str(error))
+            else:
+                found.setdefault(entry.claim.id, entry)
+        if wrong:
+            raise InputError("; ".join(dict.fromkeys(wrong)))
+        return list(found.values())
 
     def of_source(self, source: str) -> list[Entry]:
         """The claims of one source.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...foundation._extras import is_installed
 from ...foundation._text import console, count_noun
 from .._verdict import STATUSES, Verdict, plain, status_in_words
 from ._registry import Entry, Registry
@@ -16,15 +17,28 @@ SHOWN = 200
 
 
 def summary(outcomes: Sequence[ClaimOutcome]) -> str:
-    """How many claims of each status, how many not through in the budget, which are not as recorded, in one line."""
+    """How many claims of each status, how many were not run or not through in the budget, which are not as recorded, in one line."""
     spent = [o for o in outcomes if o.verdict.evidence.get("reason") == BUDGET_SPENT]
-    wrong = [o.claim.id for o in outcomes if not o.as_expected and o not in spent]
-    found = [f"{len(spent)} not through within the budget"] * bool(spent)
+    left_out = [o for o in outcomes if o.missing is not None]
+    ended = [o for o in outcomes if o not in spent and o not in left_out]
+    wrong = [o.claim.id for o in ended if not o.as_expected]
+    extras = sorted({str(o.missing) for o in left_out})
+    found = [count_not_run(len(left_out), extras)] * bool(left_out)
+    found += [f"{len(spent)} not through within the budget"] * bool(spent)
     found += [f"not as recorded: {', '.join(wrong)}"] * bool(wrong)
-    if not found:
-        of_models = all(o.expected is None for o in outcomes)
-        found = ["none refuted" if of_models else "all as recorded" if len(outcomes) != 1 else "as recorded"]
-    return f"{count_statuses([o.verdict.status for o in outcomes if o not in spent], len(outcomes))}; {'; '.join(found)}"
+    if ended and not wrong and not spent:
+        of_models = all(o.expected is None for o in ended)
+        every = "all" if not left_out else "all others"
+        found += [
+            "none refuted" if of_models else f"{every} as recorded" if len(outcomes) != 1 else "as recorded"
+        ]
+    return f"{count_statuses([o.verdict.status for o in ended], len(outcomes))}; {'; '.join(found)}"
+
+
+def count_not_run(count: int, extras: Sequence[str]) -> str:
+    """`2 not run: needs the extra models`, for claims whose checks need extras that are not installed."""
+    needed = "needs the extra" if len(extras) == 1 else "need the extras"
+    return f"{count} not run: {needed} {', '.join(extras)}"
 
 
 def count_statuses(statuses: Sequence[str], total: int) -> str:
@@ -40,23 +54,25 @@ def count_statuses(statuses: Sequence[str], total: int) -> str:
 
 
 def print_outcomes(outcomes: Sequence[ClaimOutcome]) -> None:
-    """A table, a row a claim; `!` marks what is not as recorded."""
+    """A table, a row a claim; `!` marks what is not as recorded, `-` what was not run."""
     table = _table(("", "claim"), ("status", "found", "arithmetic"))
     for outcome in outcomes:
         verdict = outcome.verdict
-        mark = "" if outcome.as_expected else "!"
-        row = (mark, outcome.claim.id, verdict.finding)
+        mark = "" if outcome.as_expected else "-" if outcome.missing else "!"
+        row = (mark, outcome.claim.id, "not run" if outcome.missing else verdict.finding)
         table.add_row(*row, _describe_outcome(outcome), verdict.arithmetic)
     _print_table(summary(outcomes), table)
 
 
 def print_claims(entries: Sequence[Entry]) -> None:
-    """A table, a row a claim with what is expected of it."""
+    """A table, a row a claim with what is expected of it; the heading counts those that cannot be run without an extra."""
     table = _table(("claim",), ("recorded", "what", "arithmetic"))
     for entry in entries:
         claim = entry.claim
         table.add_row(claim.id, status_in_words(claim.expected), claim.title, claim.arithmetic)
-    _print_table(count_statuses([entry.claim.expected for entry in entries], len(entries)), table)
+    counted = count_statuses([entry.claim.expected for entry in entries], len(entries))
+    left_out = 0 if is_installed("torch") else sum(entry.claim.models for entry in entries)
+    _print_table("; ".join([counted] + [count_not_run(left_out, ["models"])] * bool(left_out)), table)
 
 
 def _describe_outcome(outcome: ClaimOutcome) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_context
-from multiprocessing.process import BaseProcess
 from os import cpu_count
 from pathlib import Path
 from types import FrameType
@@ -24,8 +22,10 @@ from ...foundation._arguments import (
     require_seconds,
     show_value,
 )
-from ...foundation._errors import InputError
+from ...foundation._errors import InputError, MissingExtraError
+from ...foundation._extras import is_installed, missing_extra, needed_by
 from ...foundation._text import html_table, one_line, refuse_truth
+from ...foundation._workers import worker_processes
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
 from ._registry import Entry, entry_of_file, load_claims
@@ -47,6 +47,8 @@ class ClaimOutcome:
         seconds: the time that the check took.
         expected: the status that the claim's record states, None where nothing is expected (a user's model).
         error: the text of an exception that ended the check; the status is then `unknown`.
+        missing: the extra without which the check was not run, such as `models`; the status is then `unknown`, and the outcome
+            is not as expected. None if it was run.
     """
 
     claim: Claim
@@ -54,6 +56,7 @@ class ClaimOutcome:
     seconds: float
     expected: str | None = None
     error: str | None = None
+    missing: str | None = None
 
     def __bool__(self) -> NoReturn:
         raise refuse_truth(self, "as_expected")
@@ -61,7 +64,7 @@ class ClaimOutcome:
     @property
     def as_expected(self) -> bool:
         """Whether the status is the recorded one or, for a user's model, whether the statement is true of the model."""
-        if self.error is not None:
+        if self.error is not None or self.missing is not None:
             return False
         if self.expected is None:
             return self.verdict.confirmed
@@ -74,6 +77,7 @@ class ClaimOutcome:
             "expected": self.expected,
             "as_expected": self.as_expected,
             "error": self.error,
+            "missing_extra": self.missing,
             "seconds": round(self.seconds, 3),
         }
 
@@ -102,7 +106,8 @@ def verify_claims(
 ) -> list[ClaimOutcome]:
     """Check claims, and return their outcomes in the order of `entries`.
 
-    An exception in a check is recorded in the outcome of the claim and not raised.
+    An exception in a check is recorded in the outcome of the claim and not raised. A check that needs an extra which is not
+    installed is not run, and its outcome says so.
 
     Args:
         entries: the claims: entries of `load_claims()`, that registry itself, or names of claims of the package such as
@@ -130,18 +135,21 @@ def verify_claims(
     begun = entries if budget is None else sorted(entries, key=lambda entry: entry.claim.seconds)
     outcomes: dict[str, ClaimOutcome] = {}
     if jobs <= 1:
-        for entry in begun:
-            outcome = _finish_outcome(verify_one(entry, effort, deadline), done)
-            outcomes[entry.claim.id] = outcome
-            if fail_fast and not outcome.as_expected:
-                break
-        return _in_order(entries, outcomes)
-    others = active_children()
-    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_interrupts_to_the_parent) as pool:
-        running: dict[Future[ClaimOutcome], Entry] = {
-            pool.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
-        }
         try:
+            for entry in begun:
+                outcome = _finish_outcome(verify_one(entry, effort, deadline), done)
+                outcomes[entry.claim.id] = outcome
+                if fail_fast and not outcome.as_expected and outcome.missing is None:
+                    break
+        except KeyboardInterrupt as stop:
+            stop.add_note(_describe_checked(outcomes.values(), len(entries)))
+            raise
+        return _in_order(entries, outcomes)
+    try:
+        with worker_processes(jobs) as workers:
+            running: dict[Future[ClaimOutcome], Entry] = {
+                workers.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
+            }
             for future in as_completed(running):
                 claim = running[future].claim
                 error = future.exception()
@@ -151,12 +159,12 @@ def verify_claims(
                     else _report_failure(claim, 0.0, f"its process died: {error}")
                 )
                 outcomes[claim.id] = _finish_outcome(outcome, done)
-                if fail_fast and not outcome.as_expected:
-                    _end(pool, others)
+                if fail_fast and not outcome.as_expected and outcome.missing is None:
+                    workers.end()
                     break
-        except BaseException:  # the user's interrupt
-            _end(pool, others)
-            raise
+    except KeyboardInterrupt as stop:
+        stop.add_note(_describe_checked(outcomes.values(), len(entries)))
+        raise
     return _in_order(entries, outcomes)
 
 
@@ -164,20 +172,24 @@ def _in_order(entries: Sequence[Entry], outcomes: Mapping[str, ClaimOutcome]) ->
     return [outcomes[entry.claim.id] for entry in entries if entry.claim.id in outcomes]
 
 
-def _end(pool: ProcessPoolExecutor, others: Sequence[BaseProcess]) -> None:
-    """Ends the pool's processes, wherever they are; `others` are not its own."""
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in active_children():
-        if process not in others:
-            process.terminate()
+def _describe_checked(outcomes: Collection[ClaimOutcome], asked: int) -> str:
+    """How far an interrupted check has come."""
+    wrong = [o.claim.id for o in outcomes if not o.as_expected and o.missing is None]
+    finding = f"not as expected: {', '.join(wrong)}" if wrong else "all as expected"
+    checked = f"{len(outcomes):,} of {asked:,} claims were checked"
+    return f"{checked}, {finding}" if outcomes else checked
 
 
 def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> ClaimOutcome:
     """One claim, in this process; `deadline` as `time.time()` counts."""
     claim, start = entry.claim, time.perf_counter()
     try:
-        with _interrupt_at(deadline):
+        with _interrupt_at(deadline), needed_by(f"claim {claim.id}"):
+            if claim.models and not is_installed("torch"):
+                raise missing_extra(f"claim {claim.id}", "torch")
             verdict = entry.verify(effort)
+    except MissingExtraError as error:
+        return _report_missing(claim, error, claim.expected)
     except BudgetSpent:
         facts = {"reason": BUDGET_SPENT}
         verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
@@ -214,17 +226,17 @@ def verify_model(subject: Subject, entries: Iterable[Entry | str]) -> list[Claim
             continue
         start = time.perf_counter()
         try:
-            verdict = entry.applies(subject)
+            with needed_by(f"claim {entry.claim.id}"):
+                verdict = entry.applies(subject)
+        except MissingExtraError as error:
+            outcomes.append(_report_missing(entry.claim, error, None))
+            continue
         except (Exception, SystemExit) as error:
             outcomes.append(_report_failure(entry.claim, 0.0, f"{type(error).__name__}: {error}", None))
             continue
         if verdict is not None:
             outcomes.append(ClaimOutcome(entry.claim, _portable(verdict), time.perf_counter() - start))
     return outcomes
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _verify_file(path: str, effort: Effort, deadline: float | None) -> ClaimOutcome:
@@ -240,6 +252,12 @@ def _report_failure(claim: Claim, seconds: float, error: str, expected: str | No
     line = error.replace("\n", " ")
     verdict = Verdict(claim.id, "unknown", {"reason": line}, claim.arithmetic)
     return ClaimOutcome(claim, verdict, seconds, claim.expected if expected == "" else expected, line)
+
+
+def _report_missing(claim: Claim, error: MissingExtraError, expected: str | None) -> ClaimOutcome:
+    facts = {"reason": f"not run: needs the extra {error.extra}"}
+    verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
+    return ClaimOutcome(claim, verdict, 0.0, expected, missing=error.extra)
 
 
 def _portable(verdict: Verdict) -> Verdict:

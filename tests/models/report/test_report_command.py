@@ -215,8 +215,9 @@ def test_what_is_not_installed_is_named_with_the_fix(
         _page.load_plotly.cache_clear()
         _page.load_template.cache_clear()
         with monkeypatch.context() as patched:
-            patched.setitem(sys.modules, "plotly.offline" if name == "plotly" else name, None)
-            said = f"{name} is not installed: pip install 'mirrormata[report]'"
+            patched.delitem(sys.modules, "plotly.offline", raising=False)
+            patched.setitem(sys.modules, name, None)
+            said = f"a report needs {name}, which is not installed: pip install 'mirrormata[report]'"
             assert call("report", str(certificates)).error == said
     assert not (certificates / "report.html").exists()
 
