@@ -164,7 +164,9 @@ def test_a_failed_construction_keeps_the_old_file(call: Any, tmp_path: Path) -> 
         assert call("construct", *arguments, "-o", str(path)).status == 2
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-    assert call("construct", "parity", "-o", str(path)).status == 0
+    assert "mirrormata did not write it" in call("construct", "parity", "-o", str(path)).error
+    assert path.read_text() == "old"
+    assert call("construct", "parity", "-o", str(path), "--force").status == 0
     assert json.loads(path.read_text())["kind"] == "table"
     assert list(tmp_path.iterdir()) == [path]
 
