@@ -21,6 +21,7 @@ from typing import Any
 
 from mirrormata.benchmarks import peers_patterns, peers_semigroups
 from mirrormata.benchmarks.machine import installed
+from mirrormata.benchmarks.named_automata import PATTERNS
 from mirrormata.benchmarks.peers_process import MEGABYTES, PROCESSES, SECONDS
 from mirrormata.foundation._files import write_text
 
@@ -53,7 +54,7 @@ def measure(given: argparse.Namespace) -> None:
     patterns: list[dict[str, Any]] = []
     semigroups: list[dict[str, Any]] = []
     with ThreadPoolExecutor(given.processes) as pool:
-        names = peers_patterns.PATTERNS if "dfas" in given.only else ()
+        names = PATTERNS if "dfas" in given.only else ()
         dfas = [pool.submit(peers_patterns.measure_pattern, given.peer_python, name) for name in names]
         gap = given.gap if there else None
         others = [
