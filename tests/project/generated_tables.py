@@ -20,6 +20,10 @@ from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.benchmarks.named_automata import HEAD as NAMED_HEAD
 from mirrormata.benchmarks.named_automata import table_rows as named_rows
+from mirrormata.benchmarks.peers_patterns import HEAD as PEERS_PATTERNS_HEAD
+from mirrormata.benchmarks.peers_patterns import table_rows as peers_patterns_rows
+from mirrormata.benchmarks.peers_semigroups import HEAD as PEERS_SEMIGROUPS_HEAD
+from mirrormata.benchmarks.peers_semigroups import table_rows as peers_semigroups_rows
 from mirrormata.benchmarks.random_automata import HEAD as RANDOM_HEAD
 from mirrormata.benchmarks.random_automata import table_rows as random_rows
 from mirrormata.benchmarks.state_size_bounds import table_rows as state_size_rows
@@ -276,6 +280,31 @@ def random_automata_table() -> str:
     """Layers, factors, work, certificate and seconds of random automata, and the layers of the other constructions."""
     found = json.loads((ROOT / "benchmarks/results/random_automata.json").read_text(encoding="utf-8"))
     return table(RANDOM_HEAD, random_rows(found), range(len(RANDOM_HEAD)))
+
+
+def peers_patterns_table() -> str:
+    """Patterns to minimal DFAs, here and by other libraries."""
+    found = measured_results("peers")
+    return table(
+        PEERS_PATTERNS_HEAD, peers_patterns_rows(found["patterns"]), range(1, len(PEERS_PATTERNS_HEAD))
+    )
+
+
+def peers_semigroups_table() -> str:
+    """Skeletons and cascades of semigroups, here and by SgpDec, with the layers of chains."""
+    found = measured_results("peers")
+    return table(
+        PEERS_SEMIGROUPS_HEAD,
+        peers_semigroups_rows(found["semigroups"]),
+        range(1, len(PEERS_SEMIGROUPS_HEAD)),
+    )
+
+
+def peers_versions() -> str:
+    """What was compared, and what it ran on, in a sentence."""
+    found = measured_results("peers")
+    named = [f"{name} {version}" for name, version in found["versions"].items()]
+    return f"\nVersions: {', '.join(named)}. Processor: {found['processor']}.\n\n"
 
 
 def mutations_table() -> str:
@@ -559,6 +588,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "state-size": state_size_table,
     "named-automata": named_automata_table,
     "random-automata": random_automata_table,
+    "peers-patterns": peers_patterns_table,
+    "peers-semigroups": peers_semigroups_table,
+    "peers-versions": peers_versions,
     "commands": commands_table,
     "spec-options": spec_options_table,
     **{
