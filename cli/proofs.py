@@ -123,9 +123,9 @@ def prove(
                 held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
                 progress=lambda states, _: work.tell(f"{states:,} states"),
             )  # fmt: skip
-    except KeyboardInterrupt as stop:  # before the search, or after it
+    except KeyboardInterrupt as early:  # before the search, or after it
         if resume is not None and is_file(resume):
-            stop.add_note(f"{shown_path(resume)} has the search as it was; the same command continues")
+            early.add_note(f"{shown_path(resume)} has the search as it was; the same command continues")
         raise
     written = None
     if output is not None and proof.certificate is not None:
