@@ -21,6 +21,8 @@ OUTPUTS = frozenset({"output", "picture", "draw", "write", "graph", "bounds"})
 """The options, by their names in Python, whose value is a file to write."""
 FOLDERS = frozenset({"FOLDER", "DIR"})
 """What stands for the value of an option that names a folder, for which the commands have rules of their own."""
+EITHER = "FILE|FOLDER"
+"""What stands for a value that names a file if it has an extension, else a folder."""
 FORCE = "force"
 
 
@@ -59,6 +61,8 @@ def look_at_outputs(context: Any) -> None:
         if given is None:
             continue
         file = path_of(given)
+        if option.metavar == EITHER and not file.suffix:
+            continue
         with system_errors(given, "cannot be written"):
             if os.path.isfile(file):
                 if not context.meta.get(FORCE) and not is_own_file(file):
@@ -72,7 +76,9 @@ def look_at_outputs(context: Any) -> None:
 
 def _refuse_unwritable(folder: Path) -> None:
     """`OSError` where no file can be made in a folder, as far as can be told without making one."""
-    os.stat(folder / ".")  # a folder that is missing, or a file in its place
+    os.stat(
+        os.path.join(folder, "")
+    )  # with a separator at its end: a folder that is missing, or a file in its place
     if not os.access(folder, os.W_OK | os.X_OK):
         read_only = bool(os.statvfs(folder).f_flag & os.ST_RDONLY) if hasattr(os, "statvfs") else False
         raise OSError(errno.EROFS, os.strerror(errno.EROFS)) if read_only else PermissionError
