@@ -21,7 +21,7 @@ OUTPUTS = frozenset({"output", "picture", "draw", "write", "graph", "bounds"})
 """The options, by their names in Python, whose value is a file to write."""
 FOLDERS = frozenset({"FOLDER", "DIR"})
 """What stands for the value of an option that names a folder, for which the commands have rules of their own."""
-EITHER = "FILE|FOLDER"
+EITHER = "PATH"
 """What stands for a value that names a file if it has an extension, else a folder."""
 FORCE = "force"
 
