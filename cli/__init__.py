@@ -1,7 +1,7 @@
 """The command line: reads arguments, calls `constructions` and `theory`, prints. It has no logic of its own.
 
 Exit status: 0 if the result is as expected, 1 if it is not (an invalid certificate, errors in a run), 2 for bad input or
-wrong usage.
+wrong usage, 128 and the number of a signal that ended the program.
 """
 
 from __future__ import annotations
@@ -17,11 +17,22 @@ import typer
 
 from ..foundation._errors import MirrormataError, MirrormataWarning
 from ..foundation._extras import needed_by
-from ..foundation._files import shown_path
+from ..foundation._files import list_written, shown_path
+from ..foundation._interrupting import (
+    Interrupted,
+    catch_signals,
+    describe_interrupt,
+    ignore_signals,
+    interrupt_behind,
+    number_of,
+    take_interrupt,
+)
+from ..foundation._text import shorten_list
 from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
 from .help import HelpfulCommand, HelpfulGroup
 from .options import theorem_help
-from .output import fail, name_options_of, say
+from .output import fail, name_options_of, say, silence_streams
+from .replacing import force_option, look_at_outputs, written_files
 
 app = typer.Typer(
     name="mirrormata",
@@ -60,14 +71,34 @@ for _file in (
     _file.register(app)
 
 
+class _CarriedInterrupt(BaseException):
+    """An interrupt on its way through typer, which would make an exit status of it and forget what was kept.
+
+    Args:
+        stop: the interrupt.
+    """
+
+    def __init__(self, stop: KeyboardInterrupt) -> None:
+        super().__init__()
+        self.stop = stop
+
+
 class _Command(HelpfulCommand):
     """A command that prints the errors of the library itself, while it is known which options it has."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        if written_files(self):
+            self.params.append(force_option())
 
     def invoke(self, ctx: Any) -> Any:
         with name_options_of(ctx):
             try:
+                look_at_outputs(ctx)
                 with needed_by(f"`{_called(ctx)}`"):
                     return super().invoke(ctx)
+            except KeyboardInterrupt as stop:
+                raise _CarriedInterrupt(stop) from None
             except MirrormataError as error:
                 fail(str(error))
             except MemoryError:
@@ -93,28 +124,82 @@ for _group in (app, *(group.typer_instance for group in app.registered_groups)):
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: errors that a user can fix are one line on standard error and exit status 2."""
+    """Entry point: errors that a user can fix are one line on standard error and exit status 2.
+
+    A signal that ends the program (Ctrl-C, SIGTERM, SIGHUP) is one line too, which says what was kept; the exit status is then
+    128 plus its number: 130 for Ctrl-C, 143 for SIGTERM. A pipe that nobody reads any more ends the program without a line.
+    """
     if isinstance(sys.stdout, TextIOWrapper):  # for labels with characters that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
+    with list_written() as written:
+        kept = partial(_list_kept, written)
+        try:
+            with catch_signals() as signals:
+                try:
+                    status = _run(arguments)
+                except _CarriedInterrupt as carried:
+                    raise carried.stop from None
+                except (BrokenPipeError, MirrormataError):
+                    raise
+                except Exception as error:
+                    if signals.received is None:
+                        raise
+                    raise interrupt_behind(error, signals.received) from None
+                if (
+                    signals.received is not None
+                ):  # a search took it for its end, and printed what it had found
+                    raise Interrupted(signals.received)
+                sys.stdout.flush()
+        except KeyboardInterrupt as stop:
+            take_interrupt()
+            with ignore_signals():
+                _say_last(describe_interrupt(stop, kept("nothing was written")))
+            raise SystemExit(128 + number_of(stop)) from None
+        except BrokenPipeError:
+            silence_streams()
+            raise SystemExit(1) from None
+        except OSError as error:  # of a path that no function named in its own error: of a standard stream
+            if error.filename is not None or error.errno is None:
+                raise
+            silence_streams(sys.stdout)
+            _say_last(f"error: standard output cannot be written ({error.strerror}){kept('')}")
+            raise SystemExit(2) from None
+    raise SystemExit(status)
+
+
+def _list_kept(written: list[str], otherwise: str) -> str:
+    """The files that are whole, as the end of a line; `otherwise` where there are none."""
+    if not written:
+        return otherwise
+    return f"{'' if otherwise else '; '}written: {shorten_list(map(shown_path, written), ', ')}"
+
+
+def _say_last(line: str) -> None:
+    """A line on standard error, as far as that can still be written."""
+    try:
+        say(line, error=True)
+        sys.stderr.flush()
+    except OSError:
+        silence_streams(sys.stderr)
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Call the command; its exit status."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = partial(_show, warnings.showwarning)
-            status = app(arguments, standalone_mode=False)
+            return int(app(arguments, standalone_mode=False) or 0)
     except MirrormataError as error:
         fail(str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        raise SystemExit(130) from None
-    except BrokenPipeError:
-        sys.stderr.close()
-        raise SystemExit(1) from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":
             say(error.format_message(), error=True)
-            raise SystemExit(2) from None
+            return 2
         fail(_usage(error, sys.argv[1:] if arguments is None else arguments))
-    raise SystemExit(status or 0)
 
 
 def _usage(error: Any, arguments: list[str]) -> str:

@@ -194,7 +194,7 @@ def import_fla(
         typer.Option(
             "--output",
             "-o",
-            metavar="OUT",
+            metavar="FILE|FOLDER",
             help="If the name ends in .npz, write one head to this file; otherwise write all heads into this folder.",
         ),
     ],

@@ -156,7 +156,7 @@ def train(
     ] = None,
     seeds: Annotated[
         int | None,
-        Sets("train.seeds", lambda number: list(range(number))),
+        Sets("train.seeds", lambda number: _first_seeds(number)),  # noqa: PLW0108 (it stands below)
         typer.Option(
             rich_help_panel=TRAINING,
             help="Number of models to train side by side. Their seeds are 0, 1, ... The default is 1.",
@@ -186,6 +186,15 @@ def train(
             help="Set any other entry of the experiment, for example model.conv=4. Can be repeated.",
         ),
     ] = None,
+    logs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--log",
+            metavar="NAME",
+            help="Also write the metrics for other programs: csv (the file metrics.csv), tensorboard or wandb, which need their "
+            "packages. Can be repeated.",
+        ),
+    ] = None,
     minutes: Minutes = None,
     as_json: Json = False,
 ) -> None:
@@ -202,6 +211,7 @@ def train(
     """
     from ..models.training._experiment import experiment_from_dict, read_toml
     from ..models.training._train import train as run
+    from .training_display import show_training
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
     given = entries_set(train, context.params) | dict(_assignment(text) for text in set_ or [])
@@ -209,8 +219,10 @@ def train(
         section, _, key = entry.partition(".")
         if isinstance(data.setdefault(section, {}), dict):
             data[section][key] = value
-    with show_work("training") as progress:
-        outcome = run(experiment_from_dict(data, spec), output, minutes=minutes, progress=progress)
+    with show_training() as display:
+        outcome = run(
+            experiment_from_dict(data, spec), output, minutes=minutes, logs=logs or [], watcher=display
+        )
     if os.environ.get("RANK", "0") != "0":
         return
     if as_json:
@@ -406,6 +418,12 @@ def _numbers(text: str, option: str) -> list[int]:
     if not all(re.fullmatch("-?[0-9]{1,18}", part) for part in parts):
         raise InputError(f"{option} {text}: write whole numbers separated by a comma")
     return [int(part) for part in parts]
+
+
+def _first_seeds(number: int) -> list[int]:
+    if not 1 <= number <= 10_000:  # as many as are trained side by side, by `models.training`
+        raise InputError(f"--seeds {number:,}: give a number from 1 to 10,000; train more in parts")
+    return list(range(number))
 
 
 def _span(text: str, option: str) -> list[int]:

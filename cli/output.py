@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
 import sys
@@ -184,6 +185,17 @@ def show_work(what: str) -> Iterator[Work]:
         teller.join()
         if on_terminal and time.monotonic() - begun > 1:
             print(file=sys.stderr)
+
+
+def silence_streams(*streams: Any) -> None:
+    """What is still to be written to these streams, by default both standard ones, goes nowhere: they cannot be written."""
+    for stream in streams or (sys.stdout, sys.stderr):
+        try:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
+        except (OSError, ValueError):  # no file of the system
+            pass
 
 
 def fail(message: str) -> NoReturn:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from ..foundation._files import refuse_input_as_output
+from ..foundation._files import is_file, refuse_input_as_output, shown_path
+from ..foundation._interrupting import Interrupted, received_signal
 from .help import PROOFS, complete_spec
 from .options import (
     Alphabet,
@@ -116,11 +117,16 @@ def prove(
 
     automaton = read(spec)
     held = construct_if_spec(model, read)
-    with show_work("proving") as work:
-        proof = prove_on_all_words(
-            held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
-            progress=lambda states, _: work.tell(f"{states:,} states"),
-        )  # fmt: skip
+    try:
+        with show_work("proving") as work:
+            proof = prove_on_all_words(
+                held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
+                progress=lambda states, _: work.tell(f"{states:,} states"),
+            )  # fmt: skip
+    except KeyboardInterrupt as early:  # before the search, or after it
+        if resume is not None and is_file(resume):
+            early.add_note(f"{shown_path(resume)} has the search as it was; the same command continues")
+        raise
     written = None
     if output is not None and proof.certificate is not None:
         from ..constructions._document import write_certificate
@@ -132,6 +138,15 @@ def prove(
     else:
         print_table(proof.headline, proof.rows())
         say_written(written)
+    if (number := received_signal()) is not None:
+        stop = Interrupted(number)
+        saved = resume is not None and is_file(resume)
+        stop.add_note(
+            f"the search is saved in {shown_path(resume)}; the same command continues"
+            if saved
+            else "what is proved so far is printed; the search was not saved (--resume FILE saves it)"
+        )
+        raise stop
     if output is not None and written is None:
         if proof.verdict == "equivalent":
             raise InputError(f"no certificate written to {output}: {proof.uncertified}: leave -o out")

@@ -181,10 +181,10 @@ def scale_rows(rows: Rows, gate: Number) -> Rows:
 def apply_transition(head: Head, transition: Transition, rows: Rows) -> Rows:
     """The rows after one letter; the given rows stay as they are.
 
-    Heads over a number field form the matrix A first: far fewer products where codes outnumber dimensions.
+    Heads over a number field form the matrix A first where the codes have more columns than A: far fewer products.
     """
     matrix = transition.matrix
-    if matrix is None and head.field > 1:
+    if matrix is None and len(head.codes) * head.value_dim > head.dim and head.field > 1:
         unit: Rows = [{i: transition.gate} if transition.gate != 0 else {} for i in range(head.dim)]
         for factor in transition.factors:
             apply_factor(unit, factor)

@@ -10,12 +10,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ._arguments import require_path
 from ._errors import InputError
+from ._interrupting import hold_interrupts
 from ._text import CONTROLS
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s\[\]{},:"]+')
@@ -135,24 +137,60 @@ def write_bytes(path: str | PathLike[str], data: bytes) -> None:
     if isinstance(path, MemoryFile):
         path.content = data
         return
-    with system_errors(path, "cannot be written"):
+    with whole_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """A temporary file to write, which takes the place of `path` once all is written; an interrupt waits for that.
+
+    Args:
+        path: the file. A link stays, and what it leads to is replaced. What is no regular file (a device, a pipe) is written
+            to as it is.
+
+    Raises:
+        InputError: the place is a folder, or cannot be written, for example because the disk is full; nothing is left there.
+    """
+    with hold_interrupts(), system_errors(path, "cannot be written"):
         file = path_of(path).resolve()
         if file.is_dir():
             raise InputError(f"{shown_path(path)}: is a folder, the name of a file is needed")
         if file.exists() and not file.is_file():
-            file.write_bytes(data)
+            yield file
             return
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=_beside(file))
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=_beside(file))
+        os.close(handle)
+        temporary = Path(name)
         try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+            yield temporary
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(temporary, 0o666 & ~umask)
             os.replace(temporary, file)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        finally:
+            temporary.unlink(missing_ok=True)
+        _note_written(path)
+
+
+_WRITTEN: ContextVar[list[str] | None] = ContextVar("written", default=None)
+
+
+@contextmanager
+def list_written() -> Iterator[list[str]]:
+    """The list to which the files and folders are added that are written meanwhile, each once it is whole."""
+    written: list[str] = []
+    before = _WRITTEN.set(written)
+    try:
+        yield written
+    finally:
+        _WRITTEN.reset(before)
+
+
+def _note_written(path: object) -> None:
+    written = _WRITTEN.get()
+    if written is not None and str(path) not in written:
+        written.append(str(path))
 
 
 def _beside(path: Path) -> str:
@@ -247,18 +285,71 @@ def whole_folder(folder: str | Path, kind: str, is_one: Callable[[Path], bool]) 
             f"{shown_path(folder)}: is there already and is no {kind} folder: choose another name"
         )
     make_folder(target.parent)
-    with system_errors(folder, "cannot be written"):
-        target = target.resolve()  # a link stays, and what it leads to is replaced
-        temporary = Path(tempfile.mkdtemp(prefix=_beside(target), dir=target.parent))
+    temporary: Path | None = None
     try:
         with system_errors(folder, "cannot be written"):
-            yield temporary
-            os.chmod(temporary, 0o755)
-            if target.exists():
-                shutil.rmtree(target)
-            os.replace(temporary, target)
+            with hold_interrupts():
+                target = target.resolve()  # a link stays, and what it leads to is replaced
+                temporary = Path(tempfile.mkdtemp(prefix=_beside(target), dir=target.parent))
+            with unlisted():
+                yield temporary
+            with hold_interrupts():
+                os.chmod(temporary, 0o755)
+                if target.exists():  # the old one is whole until the new one is in its place
+                    old = Path(tempfile.mkdtemp(prefix=_beside(target), dir=target.parent))
+                    os.replace(target, old)
+                    os.replace(temporary, target)
+                    shutil.rmtree(old, ignore_errors=True)
+                else:
+                    os.replace(temporary, target)
+                _note_written(folder)
+    except InputError as error:  # of a file in the temporary folder: say where it would have been
+        if temporary is None or str(temporary) not in str(error):
+            raise
+        raise InputError(str(error).replace(str(temporary), shown_path(folder))) from None
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        with hold_interrupts():
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def unlisted() -> Iterator[None]:
+    """Files that are written meanwhile are not listed: those in a temporary folder, which is moved or removed later."""
+    before = _WRITTEN.set(None)
+    try:
+        yield
+    finally:
+        _WRITTEN.reset(before)
+
+
+_MARK = "mirrormata-"
+"""In the format that every document, array file and model of the package states near its beginning."""
+_PICTURES = {".svg": b"<svg", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF"}
+_HEAD = 65_536
+
+
+def is_own_file(path: str | Path) -> bool:
+    """Whether the package may replace a file without a question: it wrote the file, or nothing is lost.
+
+    A document states its format (`mirrormata-certificate/1`, ...) near its beginning, a page its generator; automata are taken
+    for somebody's own in all formats, since people write them too. An empty file holds nothing. A picture, which states
+    nothing, may take the place of any picture of its kind, since pictures are drawn again.
+
+    Args:
+        path: an existing file.
+    """
+    with system_errors(path), Path(path).open("rb") as stream:
+        head = stream.read(_HEAD)
+    if not head:
+        return True
+    if (picture := _PICTURES.get(Path(path).suffix.lower())) is not None:
+        return picture in head[:1024]
+    if b'"mirrormata-automaton/' in head:
+        return False
+    # arrays of text in .npz files have four bytes a character
+    marks = (_MARK.encode(), _MARK.encode("utf-32-le"), b'<meta name="generator" content="mirrormata">')
+    return any(mark in head for mark in marks)
 
 
 def refuse_input_as_output(output: str | Path | None, *inputs: str | Path, around: bool = False) -> None:

@@ -244,31 +244,33 @@ def evaluate(
     done = 0
     was_training = model.training
     model.eval()
-    for batch in task.stream(seed, words, length):
-        first = done == 0 and task.bos
-        for start in range(0, batch.letters.shape[1], chunk):
-            letters = torch.from_numpy(np.ascontiguousarray(batch.letters[:, start : start + chunk]))
-            with torch.no_grad(), torch.autocast(device.type, autocast, enabled=autocast is not None):
-                logits, states = model(letters.to(device, torch.int64)[None], states)
-            labels = batch.labels[:, start : start + chunk]
-            if first and start == 0:
-                logits, labels = logits[:, :, 1:], labels[:, 1:]
-            tokens = labels.shape[1]
-            there = labels != IGNORED
-            # a seed whose logits are not finite answers nothing
-            finite = torch.isfinite(logits).all(-1).cpu().numpy()
-            good = (model.answers(logits).cpu().numpy() == labels) & finite
-            right[:, done : done + tokens] = (good & there).sum(1)
-            asked[done : done + tokens] = there.sum(0)
-            if bits is not None:
-                bits[:, done : done + tokens] = _bits(logits, labels)
-            wrong = ~good & there
-            at = np.where(wrong.any(2), done + wrong.argmax(2), length)
-            failure = np.minimum(failure, at)
-            done += tokens
-            if progress is not None:
-                progress(done / length)
-    model.train(was_training)
+    try:
+        for batch in task.stream(seed, words, length):
+            first = done == 0 and task.bos
+            for start in range(0, batch.letters.shape[1], chunk):
+                letters = torch.from_numpy(np.ascontiguousarray(batch.letters[:, start : start + chunk]))
+                with torch.no_grad(), torch.autocast(device.type, autocast, enabled=autocast is not None):
+                    logits, states = model(letters.to(device, torch.int64)[None], states)
+                labels = batch.labels[:, start : start + chunk]
+                if first and start == 0:
+                    logits, labels = logits[:, :, 1:], labels[:, 1:]
+                tokens = labels.shape[1]
+                there = labels != IGNORED
+                # a seed whose logits are not finite answers nothing
+                finite = torch.isfinite(logits).all(-1).cpu().numpy()
+                good = (model.answers(logits).cpu().numpy() == labels) & finite
+                right[:, done : done + tokens] = (good & there).sum(1)
+                asked[done : done + tokens] = there.sum(0)
+                if bits is not None:
+                    bits[:, done : done + tokens] = _bits(logits, labels)
+                wrong = ~good & there
+                at = np.where(wrong.any(2), done + wrong.argmax(2), length)
+                failure = np.minimum(failure, at)
+                done += tokens
+                if progress is not None:
+                    progress(done / length)
+    finally:  # `progress` may raise
+        model.train(was_training)
     return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
 
 
@@ -276,9 +278,11 @@ def check_size(config: ModelConfig, replicas: int, words: int, length: int) -> N
     """`LimitError` for words of which a token, or lengths of which the figures, have more than `MOST_ENTRIES` numbers."""
     most = MOST_ENTRIES // replicas
     written_out = find_family(config.family).written_out(config)
-    if length > most or words * max(config.width, written_out) > most:
+    most_words = most // max(config.width, written_out, 1)
+    if length > most or words > most_words:
         raise LimitError(
-            f"eval: {words:,} words of {length:,} letters are too many; test fewer or shorter ones"
+            f"eval: {words:,} words of {length:,} letters are too many for memory; this model reads at most {most_words:,} words "
+            f"side by side, and figures are kept for {most:,} letters: test fewer or shorter ones"
         )
 
 

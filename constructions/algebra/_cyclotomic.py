@@ -229,10 +229,15 @@ class Algebraic:
         return NotImplemented if poly is None else bool(self.poly == poly)
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
         # a rational number has the hash of the number that it equals
-        if len(self.coefficients) <= 1:
+        if self.poly.degree() <= 0:
             return hash(self.coefficients[0] if self.coefficients else 0)
-        return hash(self.coefficients)
+        # integers are hashed much faster than fractions
+        return hash((int(self.poly.denom()), *map(int, self.poly.numer().coeffs())))
 
     def is_zero(self) -> bool:
         """True for the number 0."""

@@ -72,6 +72,7 @@ class _Head:
         self.codes: dict[Sparse, int] = {rule.initial: 0}
         # equal transitions of different labels are one
         self.transitions: dict[Transition, int] = {}
+        self.by_number: list[Transition] = []
         self.of_label: dict[Label, int] = {}
         self.images: dict[tuple[int, int], Sparse] = {}
         self.listed: list[Sparse] = []  # the codes by their numbers
@@ -79,7 +80,10 @@ class _Head:
     def action(self, label: Label) -> int:
         if label not in self.of_label:
             transition = self.rule.transition(label)
-            self.of_label[label] = self.transitions.setdefault(transition, len(self.transitions))
+            if transition not in self.transitions:
+                self.transitions[transition] = len(self.by_number)
+                self.by_number.append(transition)
+            self.of_label[label] = self.transitions[transition]
         return self.of_label[label]
 
     def step(self, code: int, label: Label) -> Sparse:
@@ -89,7 +93,7 @@ class _Head:
             if len(self.listed) < len(self.codes):
                 self.listed = list(self.codes)
             # a head of this transition alone, so that no others are looked at
-            value, transition = self.listed[code], self.rule.transition(label)
+            value, transition = self.listed[code], self.by_number[key[0]]
             head = Head(
                 self.rule.dim, self.rule.value_dim, (transition,), (value,), np.zeros((0, 1), dtype=np.int64)
             )

@@ -10,11 +10,14 @@ import numpy as np
 
 from ...constructions.automata._automaton import Indices
 from ...foundation._arguments import require_count
-from ...foundation._errors import InputError
+from ...foundation._errors import InputError, LimitError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.running._stepper import Stepper
 from ...theory.running._words import random_words
 from ..learned._learned import Learned, Target
+
+MOST_LETTERS = 2**30
+"""Letters of all words of a sample together, which are kept."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Sampling:
 
     Raises:
         InputError: a number is out of its range.
+        LimitError: there are more than `MOST_LETTERS` letters.
     """
 
     words: int = 256
@@ -41,6 +45,10 @@ class Sampling:
         for name in ("words", "length", "fit"):
             require_count(name, getattr(self, name), 1)
         require_count("seed", self.seed)
+        if self.words * self.length > MOST_LETTERS:
+            raise LimitError(
+                f"`words` {self.words:,} of `length` {self.length:,}: at most {MOST_LETTERS:,} letters are read; lower one of the two"
+            )
         if self.fit > self.length:
             raise InputError(f"`fit` {self.fit}: it is at most `length`, {self.length}")
 

@@ -26,6 +26,7 @@ from ...constructions.texts._show import (
     vector_text,
 )
 from ...foundation._errors import InputError, LimitError
+from ...foundation._files import unlisted
 from ...foundation._text import count_noun
 from ...theory.pictures._automaton import svg_text
 from ...theory.pictures._cascade import draw_cascade
@@ -191,7 +192,7 @@ def _draw_picture(
     lrnn: LRNN, slug: str, title: str, description: str, draw: Callable[[Path], None]
 ) -> Picture | str:
     """The picture, or a sentence that says why there is none."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, unlisted():
         path = Path(folder) / f"{slug}.svg"
         try:
             draw(path)

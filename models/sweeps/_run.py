@@ -19,6 +19,7 @@ import torch
 
 from ...foundation._errors import InputError, MirrormataError
 from ...foundation._files import is_there, make_folder, read_json, system_errors, write_text
+from ...foundation._interrupting import interrupt_behind, received_signal
 from ...foundation._locks import lock_file
 from .._records import without_format
 from ..training._experiment import settings_difference
@@ -199,6 +200,8 @@ def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, say: Say)
         say(f"{cell.key}: not run: {error}")
         return
     except Exception as error:  # out of memory, a kernel's failure: the row says so
+        if (number := received_signal()) is not None:  # no: the program is to end
+            raise interrupt_behind(error, number) from None
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         place.write(cell, {"status": "failed", "reason": reason, "machine": describe_machine()})
         say(f"{cell.key}: failed: {reason}")

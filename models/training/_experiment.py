@@ -17,6 +17,8 @@ from ..tasks._kinds import task_from_settings
 from ..tasks._task import Span, Task, TaskSettings
 
 SETTINGS_FORMAT = "mirrormata-settings/1"
+MOST_SEEDS = 10_000
+"""Models that are trained side by side."""
 FROM_TASK = ("letters", "classes")
 """Entries of a model that its task fixes."""
 
@@ -254,7 +256,9 @@ def _problems(found: Experiment) -> Any:
                 yield f"{section}.{entry} is {getattr(values, entry)}, at least 1 is needed"
     if train.lengths is not None and not 1 <= train.lengths[0] <= train.lengths[1]:
         yield f"train.lengths is {list(train.lengths)}: write [shortest, longest], from 1"
-    if not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _are_seeds(*train.seeds):
+    if len(train.seeds) > MOST_SEEDS:
+        yield f"train.seeds has {len(train.seeds):,} seeds: at most {MOST_SEEDS:,} are trained side by side; train in parts"
+    elif not train.seeds or len(set(train.seeds)) < len(train.seeds) or not _are_seeds(*train.seeds):
         yield f"train.seeds is {list(train.seeds)}: give different numbers from 0, below 2^63"
     if not _are_seeds(test.seed):
         yield f"eval.seed is {test.seed}: give a number from 0, below 2^63"

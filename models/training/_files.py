@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +20,7 @@ from torch import Tensor, nn
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
 
 from ...foundation._errors import InputError
-from ...foundation._files import is_there, read_text, system_errors, write_text
+from ...foundation._files import is_there, read_text, shown_path, system_errors, whole_file, write_text
 from .._records import without_format
 from ._experiment import settings_difference
 
@@ -38,7 +40,7 @@ def save_checkpoint(
     settings: dict[str, Any],
     write: bool,
 ) -> None:
-    """Write a checkpoint through a temporary file and one rename; every process calls this, and the one with `write` writes.
+    """Write a checkpoint whole or not at all; every process calls this, and the one with `write` writes.
 
     `settings`: of the training; `load_checkpoint` wants the same.
     """
@@ -46,17 +48,24 @@ def save_checkpoint(
     if not write:
         return
     metadata = {"format": FORMAT, "step": str(step), "settings": json.dumps(settings, sort_keys=True)}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with system_errors(path, "cannot be written"):
+    with whole_file(path) as temporary:
+        try:
             save_file(tensors, temporary, metadata=metadata)
             with temporary.open("r+b") as stream:  # Windows syncs only what may be written
                 os.fsync(stream.fileno())
-            os.replace(temporary, path)
-    except SafetensorError as error:  # its name for what the system refuses
-        raise InputError(f"{path}: cannot be written ({error})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        except SafetensorError as error:  # its name for what the system refuses
+            raise InputError(f"{shown_path(path)}: cannot be written ({error})") from None
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove the temporary files of checkpoints that were being written when a process was killed.
+
+    Args:
+        path: the checkpoint; nobody else writes to it.
+    """
+    for left in path.parent.glob(f".{path.name}.*"):
+        with system_errors(left, "cannot be removed"):
+            left.unlink(missing_ok=True)
 
 
 def load_checkpoint(
@@ -122,29 +131,40 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
+Listener = Callable[[dict[str, Any]], None]
+"""Is called with each line of the metrics."""
+
+
 class Metrics:
     """Appends to `metrics.jsonl`; a process that does not write passes None."""
 
     def __init__(self, path: Path | None, step: int) -> None:
         """`step`: where the training goes on; lines of later steps are dropped, they will come again."""
         self._file: TextIO | None = None
+        self._path = path
+        self.listeners: list[Listener] = []
+        self.kept: list[dict[str, Any]] = []
         if path is None:
             return
-        kept = [line for line in read_metrics(path) if line["step"] <= step] if is_there(path) else []
-        write_text(path, "".join(_metrics_text(line) for line in kept))
+        self.kept = [line for line in read_metrics(path) if line["step"] <= step] if is_there(path) else []
+        write_text(path, "".join(_metrics_text(line) for line in self.kept))
         with system_errors(path, "cannot be written"):
             self._file = path.open("a", encoding="utf-8")
 
     def write(self, line: dict[str, Any]) -> None:
-        """One line, at once on the disk's side of the process."""
+        """One line, at once on the disk's side of the process, and to all that listen."""
         if self._file is not None:
-            self._file.write(_metrics_text(line))
-            self._file.flush()
+            with system_errors(self._path, "cannot be written"):
+                self._file.write(_metrics_text(line))
+                self._file.flush()
+            for listener in self.listeners:
+                listener(line)
 
     def close(self) -> None:
         """No more lines."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # of what `write` could not write, and said
+                self._file.close()
 
 
 def _metrics_text(line: dict[str, Any]) -> str:

@@ -148,10 +148,15 @@ def device_of(name: str) -> torch.device:
     """`auto`: the first GPU, else the CPU; `InputError` for a device that is not there."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    gpus = torch.cuda.is_available()
+    there = "cpu, cuda or auto" if gpus else "cpu or auto: torch finds no GPU here"
     try:
         device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        there = "cpu, cuda or auto" if torch.cuda.is_available() else "cpu or auto: torch finds no GPU here"
-        raise InputError(f"device {name}: {str(error).splitlines()[0].rstrip('.')}; choose {there}") from None
+    except RuntimeError:  # whose message lists all kinds of devices that torch knows
+        raise InputError(f"device {name}: there is no such device; choose {there}") from None
+    try:
+        torch.zeros(1, device=device).item()  # the device `meta` has no numbers
+    except (RuntimeError, AssertionError, NotImplementedError):
+        why = f"there are {torch.cuda.device_count()} GPUs here" if gpus else "it cannot be used here"
+        raise InputError(f"device {name}: {why}; choose {there}") from None
     return device

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from torch.nn import functional as F
 
 from ...foundation._errors import MirrormataWarning
 from ...foundation._files import is_there, write_text
+from ...foundation._interrupting import HeldSignals, hold_interrupts
 from .._config import ModelConfig
 from .._evaluation import Evaluation, evaluate, length_text, longest_of
 from .._model import Model
@@ -28,7 +29,7 @@ from ..tasks._contract import TaskContract
 from ..tasks._sampling import IGNORED, Batch
 from ..tasks._task import Task
 from ._experiment import Experiment, TrainSettings
-from ._files import Metrics, load_checkpoint, save_checkpoint
+from ._files import Metrics, load_checkpoint, remove_leftovers, save_checkpoint
 from ._optimizing import (
     adamw,
     clip_by_seed,
@@ -82,6 +83,10 @@ CHECKPOINT = "checkpoint.safetensors"
 RESULT_FORMAT = "mirrormata-result/1"
 
 
+class _TestGivenUp(Exception):  # noqa: N818 - no error: an interrupt has come
+    """Ends a test between two steps of the training."""
+
+
 class TrainingRun:
     """Many seeds' models in one, and all that changes them.
 
@@ -90,6 +95,9 @@ class TrainingRun:
         task: where the words come from.
         config: the configuration of the model, with the letters and classes of the task.
         processes: where it is trained.
+
+    Attributes:
+        saved: the step of the checkpoint in the folder; 0 for none.
     """
 
     def __init__(self, experiment: Experiment, task: Task, config: ModelConfig, processes: Processes) -> None:
@@ -102,6 +110,7 @@ class TrainingRun:
         optimizer = adamw(self.model, settings.lr, settings.betas, settings.weight_decay, capturable=recorded)
         self.trained, self.optimizer = processes.prepare(self.model, optimizer)
         self.graphs = StepGraphs(self.update, processes.device) if recorded else None
+        self.saved = 0
         self._diverged: set[int] = set()
 
     def load(self, place: Path, settings: dict[str, Any]) -> int:
@@ -118,10 +127,12 @@ class TrainingRun:
             InputError: the checkpoint is cut short or of another training.
         """
         path = place / CHECKPOINT
+        if self.processes.writes:
+            remove_leftovers(path)
         if not is_there(path):
             return 0
         rates = [group["lr"] for group in self.optimizer.param_groups]
-        step = load_checkpoint(path, self.trained, self.optimizer, settings)
+        self.saved = step = load_checkpoint(path, self.trained, self.optimizer, settings)
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate  # loading made a number of the tensor that graphs read
         return step
@@ -141,8 +152,12 @@ class TrainingRun:
         settings: dict[str, Any],
         deadline: float | None,
         progress: Progress | None,
+        metrics: Metrics,
     ) -> int:
         """Train to the last step or the deadline, within `stream()`; the step that is reached is saved.
+
+        An interrupt waits for the end of a step, which is then saved; a second Ctrl-C does not wait, and the checkpoint of
+        before stays. Either is raised.
 
         Args:
             place: the folder of the training.
@@ -150,48 +165,83 @@ class TrainingRun:
             settings: the settings of the training run, for the checkpoint.
             deadline: the time at which to stop, on the clock of `time.monotonic`, in seconds; None for no deadline.
             progress: called with the fraction of the steps that is done, from 0 to 1; None for nobody.
+            metrics: gets the metrics.
 
         Returns:
             The step that is reached.
         """
         train, processes = self.experiment.train, self.processes
-        metrics = Metrics(place / "metrics.jsonl" if processes.writes else None, step)
         began = last = time.monotonic()
         tokens = 0
         batches = training_batches(
             self.task, train, self.experiment.train_lengths(self.task), range(step, train.steps),
             processes.device, (processes.rank, processes.count),
         )  # fmt: skip
-        for letters, labels in batches:
-            lr = learning_rate(step, train.steps, train.lr, train.final_lr, train.warmup)
-            set_learning_rate(self.optimizer, lr)
-            step += 1
-            tokens += letters.numel() * processes.count
-            measured = (self.graphs or self.update)(letters, labels)
-            if step % train.log_every == 0 or step == train.steps:
-                found = self._measure(*measured)
-                now = time.monotonic()
-                metrics.write(
-                    {
-                        "step": step, "lr": lr, "tokens": letters.shape[2], **found,
-                        "seconds": round(now - began, 3), "tokens_per_second": round(tokens / (now - last)),
-                    }
-                )  # fmt: skip
-                last, tokens = now, 0
-                self._warn_of_divergence(step, found["loss"])
-            if train.eval_every and step % train.eval_every == 0:
-                metrics.write({"step": step, "test": self._accuracy()})
-            stopping = deadline is not None and self._late(deadline)
-            if step % train.checkpoint_every == 0 or stopping or step == train.steps:
-                save_checkpoint(
-                    place / CHECKPOINT, self.trained, self.optimizer, step, settings, processes.writes
-                )
-            if progress is not None:
-                progress(step / train.steps)
-            if stopping:
-                break
-        metrics.close()
+        with hold_interrupts(insistent=True) as held:
+            if self._tests_at(step) and not any(
+                line["step"] == step and "test" in line for line in metrics.kept
+            ):
+                self._test_now(step, metrics, held)  # an interrupt kept it from being done
+            for letters, labels in batches:
+                lr = learning_rate(step, train.steps, train.lr, train.final_lr, train.warmup)
+                set_learning_rate(self.optimizer, lr)
+                step += 1
+                tokens += letters.numel() * processes.count
+                measured = (self.graphs or self.update)(letters, labels)
+                if step % train.log_every == 0 or step == train.steps:
+                    found = self._measure(*measured)
+                    now = time.monotonic()
+                    metrics.write(
+                        {
+                            "step": step, "lr": lr, "tokens": letters.shape[2], **found,
+                            "seconds": round(now - began, 3), "tokens_per_second": round(tokens / (now - last)),
+                        }
+                    )  # fmt: skip
+                    last, tokens = now, 0
+                    self._warn_of_divergence(step, found["loss"])
+                if self._tests_at(step):
+                    self._test_now(step, metrics, held)
+                stopping = self._stops(step, deadline, held)
+                if step % train.checkpoint_every == 0 or stopping or step == train.steps:
+                    save_checkpoint(
+                        place / CHECKPOINT, self.trained, self.optimizer, step, settings, processes.writes
+                    )
+                    self.saved = step
+                if progress is not None:
+                    progress(step / train.steps)
+                if stopping:
+                    break
         return step
+
+    def _tests_at(self, step: int) -> bool:
+        """Whether the models are tested after this step."""
+        every = self.experiment.train.eval_every
+        return bool(every) and step > 0 and step % every == 0
+
+    def _test_now(self, step: int, metrics: Metrics, held: HeldSignals) -> None:
+        """Write the accuracies after a step; an interrupt ends the test, which is made up for when the training goes on."""
+
+        def look(share: float) -> None:
+            if held.arrived and self.processes.count == 1:
+                raise _TestGivenUp
+
+        with suppress(_TestGivenUp):
+            seen = self._test(look)
+            lengths = self.experiment.test_lengths(self.task)
+            metrics.write({"step": step, "test": {length_text(x): seen.accuracy(x) for x in lengths}})
+
+    def _stops(self, step: int, deadline: float | None, held: HeldSignals) -> bool:
+        """Whether to save and stop. One process alone asks no device, which would wait for it.
+
+        Several agree: at each step about the time, about interrupts where they meet for the metrics anyway.
+        """
+        stopping = bool(held.arrived) or (deadline is not None and time.monotonic() > deadline)
+        if self.processes.count == 1:
+            return stopping
+        if deadline is None and step % self.experiment.train.log_every:
+            return False
+        flag = torch.tensor(float(stopping), device=self.processes.device)
+        return bool(self.processes.sum_over_processes(flag) > 0)
 
     def update(self, letters: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
         """One step. The loss is the sum over seeds of their mean losses, so that seeds do not meet.
@@ -247,17 +297,18 @@ class TrainingRun:
                     stacklevel=2,
                 )
 
-    def finish(self, place: Path, contract: TaskContract) -> dict[str, Any]:
+    def finish(self, place: Path, contract: TaskContract, progress: Progress | None = None) -> dict[str, Any]:
         """The final test, a model folder for each seed, `result.json`.
 
         Args:
             place: the folder of the training.
             contract: the contract of the task.
+            progress: called with the fraction of the test that is done, from 0 to 1; None for nobody.
 
         Returns:
             The contents of `result.json`.
         """
-        result = self._test().as_json(self.experiment.test_lengths(self.task))
+        result = self._test(progress).as_json(self.experiment.test_lengths(self.task))
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         weights = get_model_state_dict(self.trained, options=options)
         if self.processes.writes:
@@ -268,31 +319,18 @@ class TrainingRun:
             write_text(place / "result.json", json.dumps({"format": RESULT_FORMAT, **result}) + "\n")
         return result
 
-    def _test(self) -> Evaluation:
+    def _test(self, progress: Progress | None = None) -> Evaluation:
         test, task = self.experiment.eval, self.task
         model = (
             cast(Model, self.trained) if self.processes.sharded else self.model
         )  # FSDP passes attributes on
         return evaluate(
             model, task, longest_of(self.experiment.test_lengths(task)), words=test.words, seed=test.seed,
-            autocast=self.processes.autocast,
+            autocast=self.processes.autocast, progress=progress,
         )  # fmt: skip
-
-    def _accuracy(self) -> dict[str, list[float | None]]:
-        seen = self._test()
-        return {length_text(x): seen.accuracy(x) for x in self.experiment.test_lengths(self.task)}
 
     def _autocast(self) -> Any:
         """accelerate brings its own."""
         if self.processes.autocast is None or self.processes.accelerator is not None:
             return nullcontext()
         return torch.autocast(self.processes.device.type, self.processes.autocast)
-
-    def _late(self, deadline: float) -> bool:
-        """All processes agree; one alone asks no device, which would wait for it."""
-        late = time.monotonic() > deadline
-        if self.processes.count == 1:
-            return late
-        return bool(
-            self.processes.sum_over_processes(torch.tensor(float(late), device=self.processes.device)) > 0
-        )

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,11 @@ from ._experiment import (
     settings_as_json,
     settings_difference,
 )
+from ._files import Metrics
+from ._logs import LoggedTraining, check_logs, open_logs
 from ._processes import Processes
 from ._run import RESULT_FORMAT, Progress, TrainingRun
+from ._watching import TrainingWatcher
 
 BYTES_A_PARAMETER = 16
 """Weight, gradient and Adam's two averages in float32."""
@@ -46,8 +49,12 @@ BYTES_A_PARAMETER = 16
 
 def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes) -> None:
     """`LimitError` where the parameters alone, as training keeps them, are more than the devices have in all."""
-    with torch.device("meta"):  # shapes without data
-        number = sum(p.numel() for p in Model(config, seeds).parameters())
+    # all blocks are alike: two models without data, of one block and of two, say how many each block adds
+    one, two = (
+        _count_parameters(msgspec.structs.replace(config, layers=n), seeds)
+        for n in (1, min(config.layers, 2))
+    )
+    number = one + (config.layers - 1) * (two - one)
     needed, there = BYTES_A_PARAMETER * number, memory_of(processes.device)
     shards = processes.count if processes.sharded else 1
     if needed > there * shards:
@@ -55,6 +62,11 @@ def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes
             f"train: {number:,} parameters need {needed / 1e9:,.0f} GB with their gradients and Adam's averages, "
             f"{processes.device} has {there / 1e9:,.0f} GB; take a smaller model, fewer seeds, or FSDP on more devices"
         )
+
+
+def _count_parameters(config: ModelConfig, seeds: Sequence[int]) -> int:
+    with torch.device("meta"):  # shapes without data
+        return sum(p.numel() for p in Model(config, seeds).parameters())
 
 
 def check_batch(config: ModelConfig, train: TrainSettings, longest: int, processes: Processes) -> None:
@@ -138,20 +150,28 @@ def train(
     *,
     minutes: float | None = None,
     progress: Progress | None = None,
+    logs: Sequence[str] = (),
+    watcher: TrainingWatcher | None = None,
 ) -> TrainingOutcome:
     """Train to the last step or for some minutes. Another call with the same settings continues.
+
+    An interrupt (Ctrl-C) ends the training after the step that runs, which is saved first, and is raised then with a note
+    that says so. A second Ctrl-C does not wait.
 
     Args:
         experiment: the task, the model, the settings and the test (`read_experiment`, `experiment_from_dict`).
         folder: the folder to which everything is written; a new one, or one that the same experiment began.
         minutes: save and stop after about this many minutes; None to train to the last step.
         progress: called with the fraction of the steps that is done.
+        logs: where the metrics go besides `metrics.jsonl`: `csv` (the file `metrics.csv`), `tensorboard`, `wandb`.
+        watcher: told of steps, metrics and tests while the training runs.
 
     Returns:
         How far training has come; `result` is None until it is finished.
 
     Raises:
-        InputError: `experiment` is not an experiment, the folder belongs to another one, or the checkpoint is truncated.
+        InputError: `experiment` is not an experiment, the folder belongs to another one, the checkpoint is truncated, a file cannot
+            be written, or a log is unknown or its package missing.
         LimitError: tests (`check_size`), the model (`check_memory`) or batches (`check_batch`) are too large for memory; then
             nothing is written.
     """
@@ -162,6 +182,7 @@ def train(
             "returns"
         )
     check_minutes(minutes)
+    logs = check_logs(logs)
     place = path_of(folder, "folder")
     task = experiment.build_task()
     lengths, tests = experiment.train_lengths(task), experiment.test_lengths(task)
@@ -181,13 +202,59 @@ def train(
         if (done := read_result(place)) is not None:
             return TrainingOutcome(place, steps, steps, contract, done)
         deadline = None if minutes is None else started + 60 * minutes
-        with _arithmetic(experiment.train):
-            run = TrainingRun(experiment, task, config, processes)
-            with run.stream():
-                step = run.train(place, run.load(place, settings), settings, deadline, progress)
-            result = run.finish(place, contract) if step == steps else None
+        watched = watcher if watcher is not None and processes.writes else TrainingWatcher()
+        run: TrainingRun | None = None
+        try:
+            with _arithmetic(experiment.train):
+                run = TrainingRun(experiment, task, config, processes)
+                step = _train_steps(run, place, settings, deadline, progress, logs, watched)
+                result = run.finish(place, contract, watched.on_test) if step == steps else None
+        except KeyboardInterrupt as stop:
+            stop.add_note(_describe_kept(0 if run is None else run.saved, steps, place))
+            raise
         del run  # before the processes part
     return TrainingOutcome(place, step, steps, contract, result)
+
+
+def _train_steps(
+    run: TrainingRun,
+    place: Path,
+    settings: dict[str, Any],
+    deadline: float | None,
+    progress: Progress | None,
+    logs: Sequence[str],
+    watcher: TrainingWatcher,
+) -> int:
+    """Train from the checkpoint; the step that is reached."""
+    experiment, writes = run.experiment, run.processes.writes
+    steps, tests = experiment.train.steps, experiment.test_lengths(run.task)
+
+    def tell(share: float) -> None:
+        watcher.on_step(round(share * steps))
+        if progress is not None:
+            progress(share)
+
+    with run.stream():
+        step = run.load(place, settings)
+        metrics = Metrics(place / "metrics.jsonl" if writes else None, step)
+        tested = [length_text(x) for x in tests] if experiment.train.eval_every else []
+        about = LoggedTraining(place, experiment.train.seeds, settings, step, metrics.kept, tested)
+        with closing(metrics), open_logs(logs if writes else (), about) as opened:
+            metrics.listeners += [*(log.write for log in opened), watcher.on_metrics]
+            watcher.begin(experiment.train.seeds, step, steps)
+            try:
+                return run.train(place, step, settings, deadline, tell, metrics)
+            except InputError as error:  # of a file that cannot be written
+                raise InputError(f"{error}; {_describe_kept(run.saved, steps, place)}") from None
+
+
+def _describe_kept(saved: int, steps: int, place: Path) -> str:
+    """What an interrupted training leaves, and how it goes on."""
+    if not saved:
+        return f"no step is saved yet, {shown_path(place)} has the settings; the same command begins again"
+    if saved == steps:
+        return f"all {steps:,} steps are saved in {shown_path(place)}; the same command tests the models"
+    return f"step {saved:,} of {steps:,} is saved in {shown_path(place)}; the same command continues"
 
 
 def check_minutes(minutes: float | None) -> None:

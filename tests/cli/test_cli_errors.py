@@ -153,7 +153,8 @@ def test_permissions(call: Any, tmp_path: Path) -> None:
 
 def test_a_failed_construction_keeps_the_old_file(call: Any, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    path.write_text("old")
+    assert call("construct", "S3", "-o", str(path)).status == 0
+    old = path.read_bytes()
     for arguments in (
         ("tomita:4", "--theorem", "DP.T4"),
         ("T3", "--max-layers", "1"),
@@ -162,9 +163,11 @@ def test_a_failed_construction_keeps_the_old_file(call: Any, tmp_path: Path) -> 
         ("nope",),
     ):
         assert call("construct", *arguments, "-o", str(path)).status == 2
-    assert path.read_text() == "old"
+    assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
-    assert call("construct", "parity", "-o", str(path)).status == 0
+    assert "mirrormata did not write it" in call("construct", "parity", "-o", str(path)).error
+    assert path.read_text() == "old"
+    assert call("construct", "parity", "-o", str(path), "--force").status == 0
     assert json.loads(path.read_text())["kind"] == "table"
     assert list(tmp_path.iterdir()) == [path]
 

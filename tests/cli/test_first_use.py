@@ -222,7 +222,7 @@ def test_a_certificate_in_place_of_an_automaton(call: Call) -> None:
     for command in (("plan", file), ("inspect", file), ("construct", file), ("check", file, "--for", file)):
         error = call(*command).error
         assert "is a certificate, and an automaton is wanted" in error
-        assert len(error) < len(file) + 200
+        assert len(error) < len(file) + 200  # no list of what is known
 
 
 def test_an_automaton_in_place_of_a_certificate_is_constructed(call: Call, tmp_path: Path) -> None:

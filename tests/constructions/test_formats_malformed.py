@@ -89,7 +89,7 @@ def test_empty_and_binary_files(tmp_path: Path, extension: str, data: bytes) -> 
 BAD_JSON = [
     ('{"states": ["p"], "letters": ["a"], "start": "p", "transitions": {"p": {"a": "p"}, "p": {}}}', ["'p'", "twice"]),
     ('{"states": ["p"], "letters": ["a"], "start": "p", "transitions": {"p": {"a": "p", "a": "p"}}}', ["'a'", "twice"]),
-    ('{"states": ["p", 1], "letters": "ab", "start": null}', ["'states'", "'letters'", "'start'", "'transitions'"]),
+    ('{"states": ["p", 1.5], "letters": "ab", "start": null}', ["'states'", "'letters'", "'start'", "'transitions'"]),
     ('{"states": ["p"], "letters": ["a"], "start": "p", "acepting": [], "transitions": {}}', ["'acepting'", "accepting"]),
     ('{"states": ["p"], "letters": ["a"], "start": "p", "format": "x/2", "transitions": {}}', ["'x/2'"]),
     ('{"states": ["p"], "letters": ["a"], "start": "p", "outputs": {"q": 1}, "transitions": {"p": {"b": "p"}}}',

@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mirrormata.foundation._files import write_text
+from mirrormata.foundation._interrupting import catch_signals, describe_interrupt, number_of
+from mirrormata.foundation._workers import without_ctrl_c
 from mirrormata.tests.fuzz.models import KINDS, Result, hold_model
 
 STRIDE = 1_000_000
@@ -43,7 +46,9 @@ def results(seeds: Iterator[int], processes: int, only: str | None) -> Iterator[
     if processes == 1:
         yield from (hold_model(seed, only) for seed in seeds)
         return
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+    with without_ctrl_c():
+        pool = multiprocessing.get_context("spawn").Pool(processes)
+    with pool:
         yield from pool.imap(functools.partial(hold_model, only=only), seeds, chunksize=20)
 
 
@@ -111,7 +116,18 @@ def main() -> int:
         )
         print("\n".join([*result.differences, *result.files]))
         return int(bool(result.differences))
-    began, shown, tally = time.monotonic(), time.monotonic(), Tally()
+    tally = Tally()
+    try:
+        with catch_signals(at_once_afterwards=True):
+            return _hold_models(arguments, tally)
+    except KeyboardInterrupt as stop:
+        kept = f"{tally.models:,} models, {len(tally.differences):,} differences; nothing was written"
+        print(describe_interrupt(stop, kept), file=sys.stderr)
+        return 128 + number_of(stop)
+
+
+def _hold_models(arguments: argparse.Namespace, tally: Tally) -> int:
+    began = shown = time.monotonic()
     first = arguments.seed * STRIDE
     for result in results(iter(range(first, first + arguments.models)), arguments.processes, arguments.only):
         tally.add(result)
@@ -133,7 +149,7 @@ def main() -> int:
         f"{tally.models:,} models in {report['seconds']:,} s: {report['models_that_differ']:,} differ, {report['exceptions']:,} exceptions"
     )
     if arguments.output:
-        arguments.output.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(arguments.output, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     return int(bool(tally.differences))
 
 

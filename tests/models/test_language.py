@@ -216,13 +216,13 @@ def test_a_model_learns_more_than_frequencies_and_goes_on_after_a_stop(
 
     steps = 0
 
-    def late(self: TrainingRun, deadline: float) -> bool:
+    def late(self: TrainingRun, *_: object) -> bool:
         nonlocal steps
         steps += 1
         return steps == 23
 
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_late", late)
+        patch.setattr(TrainingRun, "_stops", late)
         assert train(language(), tmp_path / "stopped", minutes=60).step == 23
     train(language(), tmp_path / "stopped")
     assert read_result(tmp_path / "stopped") == done

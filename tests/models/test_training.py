@@ -83,14 +83,14 @@ def test_a_stop_changes_nothing(
 
     steps = 0
 
-    def late(self: TrainingRun, deadline: float) -> bool:
+    def late(self: TrainingRun, *_: object) -> bool:
         nonlocal steps
         steps += 1
         return steps == stop
 
     folder = tmp_path / "stopped"
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_late", late)
+        patch.setattr(TrainingRun, "_stops", late)
         outcome = train(experiment(), folder, minutes=60)
     assert (outcome.step, outcome.result) == (stop, None)
     train(experiment(), folder)
@@ -108,12 +108,23 @@ def test_lines_after_the_checkpoint_are_written_again(
 
     folder = tmp_path / "crashed"
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingRun, "_late", lambda self, deadline: True)
+        patch.setattr(TrainingRun, "_stops", lambda *_: True)
         train(experiment(), folder, minutes=60)
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 2, "loss": [9, 9]}\n{"step": 3, "lo')  # a kill after the checkpoint of step 1
     train(experiment(), folder)
     assert logged(folder) == logged(undisturbed)
+
+
+def test_what_a_kill_left_half_written_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mirrormata.models.training._run import TrainingRun
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingRun, "_stops", lambda *_: True)
+        train(experiment(), tmp_path, minutes=60)
+    (tmp_path / ".checkpoint.safetensors.12345").write_bytes(b"half of one")
+    train(experiment(), tmp_path)
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_batches_are_those_of_their_steps_and_shared_word_by_word() -> None:

@@ -27,9 +27,6 @@ MUTATIONS = [
     Mutation(STEPS + "Steps.transition", "written[i] = writes", "pass", "a projection writes nothing", FACTORS),
     Mutation(STEPS + "Steps.transition", "written.get(j, False), written.get(i, False)", "written.get(i, False), written.get(j, False)", "what is written does not go through the swaps", FACTORS),
     Mutation(STEPS + "level_steps", "entries + p if second_half else entries", "entries", "a reset erases u in place of v"),
-]  # fmt: skip
-
-NOT_RUN = [
     Mutation(STEPS + "level_steps", "written[resets, entries] =", "written[resets, entries] |= False &", "a reset writes nothing"),
     Mutation(STEPS + "compose_letters", "table[letter[:, None], maps]", "np.take_along_axis(maps, table[letter], axis=1)", "the last letter of a block is applied first"),
     Mutation(STEPS + "block_words", "after[max(len(after) - tail, 0) :]", "after[len(after) :]", "the last letters of a block do not count", LISTED),
@@ -48,4 +45,3 @@ NOT_RUN = [
     Mutation(STEPPER + "read_level", "back, done[:, p:] == 1)", "back, after)", "after a reset the new set is taken for the old one"),
     Mutation(STEPPER + "read_level", "np.take_along_axis(after, images, axis=1)", "after", "the old set is not read back through the permutation"),
 ]  # fmt: skip
-"""Those that wait for their first run; `make mutate` takes the list above."""

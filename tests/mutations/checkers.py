@@ -5,8 +5,13 @@ from __future__ import annotations
 from .record import Mutation
 
 CHECKER = "theory.checker."
-HEAD, HORIZON, REGIONS = CHECKER + "head:Head.", CHECKER + "horizon:", CHECKER + "regions:"
+HEAD, ROWS = CHECKER + "_head:Head.", CHECKER + "_rows:ExactRows."
+HORIZON, REGIONS = CHECKER + "horizon:", CHECKER + "regions:"
+COVERING = CHECKER + "_covering:"
 DELAY, EQUIVALENT = CHECKER + "delay:", CHECKER + "equivalent:"
+COVERING_TESTS = "tests/theory/test_covering_checker.py::test_"
+REFUSES_EACH = COVERING_TESTS + "each_step_of_the_proof_refuses_what_it_is_for"
+REFUSES_NO_CODE = COVERING_TESTS + "a_head_refuses_a_letter_that_leads_to_no_code"
 MUTATIONS = [
     Mutation(
         HEAD + "factor",
@@ -23,20 +28,39 @@ MUTATIONS = [
     Mutation(HEAD + "transition", "sign(1 + gate) >= 0", "True", "gates below -1 are accepted"),
     Mutation(HEAD + "transition", "sign(1 - gate) > 0", "True", "gates above 1 are accepted"),
     Mutation(
-        HEAD + "reflect",
+        ROWS + "reflect",
         "row.get(column, 0) - scale * s",
         "row.get(column, 0) + scale * s",
         "I + β v vᵀ is applied",
     ),
     Mutation(
-        HEAD + "reflect",
+        ROWS + "reflect",
         'in transition["factors"]:',
         'in transition["factors"][::-1]:',
         "the first factor is applied last",
     ),
-    Mutation(HEAD + "image", "summed.get((i, j), 0) + b", "summed.get((i, j), 0) - b", "B is subtracted"),
+    Mutation(HEAD + "landings", "summed.get((i, j), 0) + b", "summed.get((i, j), 0) - b", "B is subtracted"),
     Mutation(
-        HEAD + "image", "gate * x for c, x in", "x for c, x in", "the gate of an integer head is left out"
+        HEAD + "multiply", "gate * x for c, x in", "x for c, x in", "the gate of an integer head is left out"
+    ),
+    Mutation(HEAD + "images", "if -1 in after:", "if False:", "a code may go to no code", REFUSES_NO_CODE),
+    Mutation(
+        HEAD + "images",
+        '(t["gate"], t.get("matrix"), *t["factors"])',
+        '(t["gate"], t.get("matrix"))',
+        "letters of one gate count as letters of one matrix",
+    ),
+    Mutation(
+        HEAD + "images",
+        "for v in range(self.points)] if kept",
+        "for v in image] if kept",
+        "what stays in the second half of a pair is moved with the first",
+    ),
+    Mutation(
+        HEAD + "keeps_second",
+        "all(i < half for i, _, _ in touched)",
+        "True",
+        "a letter that writes the second half of a pair counts as one that leaves it",
     ),
     Mutation(
         CHECKER + "table:check_decode",
@@ -69,16 +93,49 @@ MUTATIONS = [
         "the last read-out may name another state than the automaton's",
     ),
     Mutation(
-        CHECKER + "covering:check_covering",
+        COVERING + "check_covering",
         "need(said == right,",
         "need(True,",
         "a cascade's read-out may name any state",
     ),
     Mutation(
-        CHECKER + "covering:below",
-        "[children[T][p] for p in moves[entered][transition]]",
-        "children[T]",
+        COVERING + "check_covering",
+        "need(nodes[T][1] == right,",
+        "need(True,",
+        "a cascade may lead to any state",
+    ),
+    Mutation(
+        COVERING + "below",
+        "[ways[T][p] for p in moves[entered][transition]]",
+        "ways[T]",
         "the chain after a letter goes on by the old point",
+    ),
+    Mutation(
+        COVERING + "below",
+        "choices.points[met])",
+        "choices.points[-1])",
+        "the chain before a letter goes on by the first point alone",
+    ),
+    Mutation(
+        COVERING + "below",
+        "if None in following:",
+        "if False:",
+        "a letter that is null may occur",
+        REFUSES_EACH,
+    ),
+    Mutation(
+        COVERING + "check_idle",
+        "entered != h and not",
+        "False and not",
+        "heads that are not entered may do anything",
+        REFUSES_EACH,
+    ),
+    Mutation(
+        COVERING + "check_moves",
+        "len(reached) < heads[h].points",
+        "False",
+        "a letter that permutes may be a reset",
+        REFUSES_EACH,
     ),
     Mutation(
         DELAY + "check_counter",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+import yaml
 
 from mirrormata.benchmarks.hopper_forward import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
@@ -19,6 +20,10 @@ from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.benchmarks.named_automata import HEAD as NAMED_HEAD
 from mirrormata.benchmarks.named_automata import table_rows as named_rows
+from mirrormata.benchmarks.peers_patterns import HEAD as PEERS_PATTERNS_HEAD
+from mirrormata.benchmarks.peers_patterns import table_rows as peers_patterns_rows
+from mirrormata.benchmarks.peers_semigroups import HEAD as PEERS_SEMIGROUPS_HEAD
+from mirrormata.benchmarks.peers_semigroups import table_rows as peers_semigroups_rows
 from mirrormata.benchmarks.random_automata import HEAD as RANDOM_HEAD
 from mirrormata.benchmarks.random_automata import table_rows as random_rows
 from mirrormata.benchmarks.state_size_bounds import table_rows as state_size_rows
@@ -34,8 +39,10 @@ from mirrormata.tests.mutations.run import read_results
 from mirrormata.tests.mutations.run import table as of_results
 from mirrormata.theory._check import all_checkers
 from mirrormata.theory._horizon import horizons
+from mirrormata.theory._verdict import status_in_words
 from mirrormata.theory.planning._plan import report
 from mirrormata.theory.running._refutation import refute_printed
+from mirrormata.theory.verifying._registry import load_claims
 
 CONSTRUCTIONS = (
     ("parity", "any"), ("Z2^4", "any"), ("S3", "any"), ("A4", "any"), ("S4", "any"), ("S4[involutions]", "any"),
@@ -275,6 +282,31 @@ def random_automata_table() -> str:
     return table(RANDOM_HEAD, random_rows(found), range(len(RANDOM_HEAD)))
 
 
+def peers_patterns_table() -> str:
+    """Patterns to minimal DFAs, here and by other libraries."""
+    found = measured_results("peers")
+    return table(
+        PEERS_PATTERNS_HEAD, peers_patterns_rows(found["patterns"]), range(1, len(PEERS_PATTERNS_HEAD))
+    )
+
+
+def peers_semigroups_table() -> str:
+    """Skeletons and cascades of semigroups, here and by SgpDec, with the layers of chains."""
+    found = measured_results("peers")
+    return table(
+        PEERS_SEMIGROUPS_HEAD,
+        peers_semigroups_rows(found["semigroups"]),
+        range(1, len(PEERS_SEMIGROUPS_HEAD)),
+    )
+
+
+def peers_versions() -> str:
+    """What was compared, and what it ran on, in a sentence."""
+    found = measured_results("peers")
+    named = [f"{name} {version}" for name, version in found["versions"].items()]
+    return f"\nVersions: {', '.join(named)}. Processor: {found['processor']}.\n\n"
+
+
 def mutations_table() -> str:
     """By area, what the last run of `make mutate` noticed."""
     return f"\n{of_results(read_results())}\n\n"
@@ -417,27 +449,34 @@ def program_commands() -> list[tuple[str, Any]]:
 
 
 def pages_table() -> str:
-    """Every page of the site's navigation but the first, in its order, with what it answers.
+    """The pages of the site's navigation but the first, in its order and by its sections, with what each answers.
 
     That is said in the page, `<!-- answers: ... -->` below its heading; a page without one is shown with its first sentence.
     """
-    rows = []
-    for title, name in navigation_pages():
-        if name == "index.md":
+    parts = []
+    for section, pages in navigation_sections():
+        rows = []
+        for title, name in pages:
+            text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+            rows.append((f"[{title}]({name})", page_answers(text)))
+        parts.append(f"\n### {section}\n{table(('page', 'what it answers'), rows)}")
+    return "".join(parts)
+
+
+def navigation_sections() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The sections of the navigation in `mkdocs.yml`, each with titles and files of its pages; of folders only the index."""
+    sections = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    found = []
+    for section in sections:
+        ((name, entries),) = section.items()
+        if isinstance(entries, str):
             continue
-        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-        rows.append((f"[{title}]({name})", page_answers(text)))
-    return table(("page", "what it answers"), rows)
-
-
-def navigation_pages() -> list[tuple[str, str]]:
-    """Title and file of the pages in the navigation of `mkdocs.yml`; of those in folders only the index."""
-    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    text = text[text.index("\nnav:\n") :]
-    found = re.findall(r"^ +- (?:([^:\n]+): )?([\w/-]+\.md)$", text, flags=re.MULTILINE)
-    titles = {"claims/index.md": "Claims", "api/index.md": "Python API", "decisions/index.md": "Decisions"}
-    pages = [(titles.get(name, title), name) for title, name in found if "/" not in name or name in titles]
-    return [(title, name) for title, name in pages if title]
+        pages = []
+        for entry in entries:
+            ((title, target),) = entry.items()
+            pages.append((title, target if isinstance(target, str) else target[0]))
+        found.append((name, pages))
+    return found
 
 
 def page_answers(text: str) -> str:
@@ -455,10 +494,103 @@ def certificate_kinds() -> str:
     return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
 
 
+_PLACES = (
+    "section",
+    "equation",
+    "Proposition",
+    "Lemma",
+    "Theorem",
+    "remark after Theorem",
+    "proof of Theorem",
+    "Appendix",
+)
+"""Kinds of places in a paper, in the order in which a table lists them."""
+
+
+def paper_table(paper: str) -> str:
+    """The statements of a paper by their places, with the claims that check them and the status of the last run.
+
+    Args:
+        paper: the letters that stand for the paper in the sources of claims, such as `DP`.
+    """
+    statuses = {row["claim"]: row for row in json.loads((ROOT / "docs/claims.json").read_text())["claims"]}
+    found: dict[tuple[int, str], list[str]] = {}
+    for entry in load_claims():
+        match = re.match(rf"{paper}, ((?:{'|'.join(_PLACES)}) [\w.]+(?: \([\wi]+\))?)", entry.text.source)
+        if match is None:
+            continue
+        place = re.sub(r"^(remark after|proof of) ", "", match[1])
+        row = statuses[entry.claim.id]
+        status = status_in_words(row["status"], row["cases"])
+        link = f"[{entry.claim.id}](claims/{entry.claim.file_stem}.md): {entry.claim.title}; {status}"
+        kind = next(i for i, name in enumerate(_PLACES) if place.startswith(name))
+        found.setdefault((kind, place), []).append(
+            link.replace("[-1, 1]", r"\[-1, 1\]").replace("[0, 1]", r"\[0, 1\]")
+        )
+    rows = [
+        (place, "<br>".join(sorted(claims, key=lambda text: ".printed]" in text)))
+        for (_, place), claims in sorted(found.items())
+    ]
+    return table((f"{paper}", "what is checked here, and how far"), rows)
+
+
+def results_table() -> str:
+    """What the first page shows of the committed results, each figure from its document."""
+    run = measured_results("constructed_s5_nvidia_h200")
+    chains = measured_results("chain_models_nvidia_h200")
+    named = measured_results("named_automata")["rows"]
+    drawn = measured_results("random_automata")["groups"]
+    models = measured_results("fuzz_models")
+    trained = measured_results("sweep_word_problems_nvidia_h200")["table"]
+    largest = max(drawn, key=lambda group: (group["states"], group["letters"]))
+    seconds = [row["default"]["seconds_in_all"] for row in largest["rows"]]
+    layers = sorted(row["default"]["layers"] for row in largest["rows"])
+    assert all(row["default"]["verdict"] == "valid" for group in drawn for row in group["rows"])
+    assert all(row["now"]["verdict"] == "valid" for row in named)
+    last = trained[0].index("512")
+    learned = [f"{row[0].split(',')[0]} {row[last].split(' ')[0]}" for row in trained[1:4]]
+    tokens = run["words"] * run["length"]
+    chain_tokens = sum(row["tokens"] for row in chains["rows"])
+    wrong = sum(row["errors"] for row in chains["rows"])
+    rows = [
+        (
+            "S_5, constructed, through the layer and the kernel that are trained",
+            f"{tokens:,} tokens in {run['precision']} on an {run['card']}, every word right",
+        ),
+        (
+            f"{len({row['spec'] for row in chains['rows']})} automata as chains of up to {max(row['layers'] for row in chains['rows'])} layers, on the same kernels",
+            f"{wrong} of {chain_tokens:,} tokens wrong, in float32 and bfloat16, on an {chains['card']}",
+        ),
+        (
+            f"{len(named)} named automata, groups, patterns and protocol models, without options",
+            "all constructed, and every certificate accepted by the stand-alone checker",
+        ),
+        (
+            f"random automata of {largest['states']} states and {largest['letters']} letters ({len(largest['rows'])} of them)",
+            f"{layers[0]} to {layers[-1]} layers; constructed, certified and checked in {max(seconds):.1f} s or less",
+        ),
+        (
+            f"{models['models']:,} random models, judged by `prove` and by an independent oracle",
+            f"{models['models_that_differ']} verdicts differ",
+        ),
+        (
+            "trained on words of up to 128 letters, four seeds each: words of 512 letters that are right at every letter, median seed",
+            ", ".join(learned),
+        ),
+    ]  # fmt: skip
+    return table(("what was run", "result"), rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "papers-g": lambda: paper_table("G"),
+    "papers-dp": lambda: paper_table("DP"),
+    "results": results_table,
     "state-size": state_size_table,
     "named-automata": named_automata_table,
     "random-automata": random_automata_table,
+    "peers-patterns": peers_patterns_table,
+    "peers-semigroups": peers_semigroups_table,
+    "peers-versions": peers_versions,
     "commands": commands_table,
     "spec-options": spec_options_table,
     **{

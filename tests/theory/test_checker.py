@@ -20,7 +20,8 @@ from mirrormata.tests.theory.corruption import replaced
 from mirrormata.theory import checker
 from mirrormata.theory.checker import _budget, horizon, table
 from mirrormata.theory.checker._exact import Element, Invalid, Number
-from mirrormata.theory.checker._head import PRODUCT, Head
+from mirrormata.theory.checker._head import Head
+from mirrormata.theory.checker._rows import PRODUCT
 
 FOLDER = Path(checker.__file__).parent
 FILES = sorted(FOLDER.glob("*.py"))

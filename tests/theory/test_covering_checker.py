@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import mirrormata
+from mirrormata import construct, full_certificate
 from mirrormata.constructions._document import write_certificate
 from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import cascade_lrnn
@@ -20,6 +21,7 @@ from mirrormata.constructions.certificates._table import certificate
 from mirrormata.tests.constructions.cascade_zoo import BY_HAND, OPTIONS, automaton_of, document, drawn, levels
 from mirrormata.tests.theory import cascade_corruption as corruption
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at
+from mirrormata.theory.base.certificates import by_hand
 from mirrormata.theory.checker import table
 from mirrormata.theory.checker._exact import Invalid
 
@@ -328,3 +330,39 @@ def test_checkers_are_short_and_use_the_standard_library() -> None:
             if isinstance(node, ast.ImportFrom) and not node.level:
                 assert node.module is not None
                 assert node.module.split(".")[0] in sys.stdlib_module_names
+
+
+def changes_of_actions_and_targets(right: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every letter of a head by another transition, and every entry of a read-out null."""
+    for i, layer in enumerate(right["layers"]):
+        for h, head in enumerate(layer["heads"]):
+            for x, own in enumerate(head["actions"]):
+                for other in range(len(head["transitions"])):
+                    if other != own:
+                        yield replaced(right, ("layers", i, "heads", h, "actions", x), other)
+        for x, row in enumerate(layer["next"]):
+            for column, target in enumerate(row):
+                if target is not None:
+                    yield replaced(right, ("layers", i, "next", x, column), None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reasons"),
+    [
+        ("mod_arith:3", ("it is null, but it occurs", "it must be a permutation", "it must be the reset to")),
+        ("boxes:3,2", ("it is null, but it occurs", "it must be the identity", "it must be the reset to")),
+    ],
+)
+def test_each_step_of_the_proof_refuses_what_it_is_for(spec: str, reasons: tuple[str, ...]) -> None:
+    """Each reason is the last thing between some certificate and another reason: without the step, it would not be given."""
+    right = full_certificate(construct(spec, theorem="G.T4"))
+    found = [reason(changed) or "" for changed in changes_of_actions_and_targets(right)]
+    assert all(found)
+    for text in reasons:
+        assert any(text in why for why in found), text
+
+
+def test_a_head_refuses_a_letter_that_leads_to_no_code() -> None:
+    name, wrong = list(by_hand(False))[-1]
+    assert name == "a reset to what is no code"
+    assert reason(wrong) == "layers[0].heads[0].transitions[0]: code 0 does not go to a code"

@@ -88,9 +88,8 @@ def beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
     def figures(f: dict[str, Any]) -> list[float]:
         least = [f[name] for name in ("layers", "householders", "dim", "work", "certificate_bytes")]
-        unknown_last = [
-            float("inf") if x is None else x for x in least
-        ]  # a size that took too long to compute is None
+        # a size that took too long to compute is None
+        unknown_last = [float("inf") if x is None else x for x in least]
         return [*unknown_last, f["exactness"] != "integer", f["norm"] != "at most 1"]
 
     pairs = list(zip(figures(a), figures(b), strict=True))

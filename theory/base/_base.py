@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
 from os import cpu_count
 from typing import Any
 
 from ...foundation._errors import MissingExtraError
 from ...foundation._extras import needed_by
 from ...foundation._text import console, count_noun, html_table
+from ...foundation._workers import worker_processes
 
 
 @dataclass(frozen=True)
@@ -132,10 +132,11 @@ def check_base(
     jobs = min(jobs or cpu_count() or 1, len(parts))
     if jobs <= 1:
         return _until(map(check_part, parts), fail_fast, done)
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        running: list[Future[BaseOutcome]] = [pool.submit(check_part, part) for part in parts]
+    with worker_processes(jobs) as workers:
+        running = [workers.submit(check_part, part) for part in parts]
         found = _until((future.result() for future in as_completed(running)), fail_fast, done)
-        pool.shutdown(wait=False, cancel_futures=True)
+        if len(found) < len(parts):
+            workers.end()
     return sorted(found, key=lambda outcome: parts.index(outcome.part))
 
 

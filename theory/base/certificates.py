@@ -201,6 +201,16 @@ def by_hand(right: bool) -> Iterator[tuple[str, Document]]:
         2, ([[1, 1], [0, 1]], [0, 1]), [{"heads": [head]}], [[0, 0], [1, 1]],
         {"integer_bound": 1, "norm": "at most √2 a factor" if right else "at most 1"},
     )  # fmt: skip
+    # a reset beside the last code, to which an index of -1 would lead as well
+    reset = {"factors": [], "gate": 0, "additive": [[1, 0, 1 if right else 2]]}
+    head = {
+        **head,
+        "transitions": [reset, {"factors": [[1, [[0, 1], [1, -1]]]]}],
+        "codes": [[[0, 0, 1]], [[1, 0, 1]]],
+    }
+    yield "a reset to what is no code", table(
+        2, ([[1, 1], [1, 0]], [0, 1]), [{"heads": [head]}], [[0, 0], [1, 1]], {"integer_bound": 1 if right else 2},
+    )  # fmt: skip
 
 
 def two_layers(right: bool) -> Document:

@@ -11,18 +11,23 @@ and so must be what the last read-out names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import product, repeat
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain, compress, product
 from math import prod
+from operator import itemgetter
 from typing import Any
 
-from ._exact import Invalid, array, integer, need
-from ._head import Head, Sparse
-from ._labels import canonical, describe_cascade
+from ._exact import Invalid, need
+from ._head import Head
+from ._labels import describe_cascade
 from ._layers import Wired
+from ._nodes import Node, check_starts, members, read_nodes, states_below
+from ._rows import Sparse
 
-Node = tuple[int, int, list[int]]  # layer, head, children; a state q is (number of layers, q, [])
-Case = tuple[int, int, int, int]  # layer's letter, node P before, automaton's letter x, node T after
+Case = tuple[int, int, int]  # layer's letter, node P before, node T after
+Kind = tuple[int, int, tuple[int, ...]]  # the head that P meets, the one that T meets (-1: none), those read
+Cases = dict[tuple[int, Kind], list[Case]]  # by the automaton's letter x and the heads that matter
 LARGEST_LABEL = 8
 MAX_TRIED = 20_000_000  # points of heads tried, over all situations of a layer
 
@@ -31,128 +36,113 @@ def check_covering(data: Any, decode: Any, wired: Wired, delta: list[list[int]],
     """The proof above, and the initial joint states; `Invalid` where it fails."""
     nodes = read_nodes(data, wired, n)
     states = states_below(nodes, len(wired.layers))
-    moves = [
-        [point_moves(head, table) for head, table in zip(heads, images, strict=True)]
-        for heads, images in zip(wired.layers, wired.images, strict=True)
-    ]
-    # both chains begin at node 0
-    current = [(x, 0, x, 0) for x in range(len(delta))]
+
+    bits = [[1 << after for after in row] for row in delta]
+
+    @cache
+    def image(P: int, x: int) -> int:
+        """The image of P's states under x, as a bit set."""
+        return sum({bits[x][q] for q in listed(P)})
+
+    @cache
+    def listed(P: int) -> list[int]:
+        return list(members(states[P]))
+
+    # for each letter x; both chains begin at node 0
+    current: list[set[Case]] = [{(x, 0, 0)} for x in range(len(delta))]
     count = 0
     for i, heads in enumerate(wired.layers):
-        count += len(current)
-        # T may skip this layer: -1 stands for no head
-        entered = {(letter, nodes[T][1] if nodes[T][0] == i else -1) for letter, _, _, T in current}
-        check_idle(i, heads, entered)
-        check_moves(i, heads, moves[i], nodes, states, delta, current)
-        current = below(i, wired, moves[i], nodes, current)
+        moves = [point_moves(head, table) for head, table in zip(heads, wired.images[i], strict=True)]
+        count += sum(map(len, current))
+        cases = cases_by_kind(i, wired, nodes, current)
+        check_idle(i, heads, cases)
+        check_moves(i, heads, moves, nodes, states, image, cases)
+        current = below(i, wired, moves, nodes, cases, len(delta))
     # below the last layer every node is a state, since children lie below their parents
-    for said, P, x, T in current:
-        right = delta[x][nodes[P][1]]
-        need(nodes[T][1] == right, f"letter {x} takes state {nodes[P][1]} to {nodes[T][1]}, not {right}")
-        need(said == right, f"letter {x} in state {nodes[P][1]}: the read-out says {said}, not {right}")
+    for x, row in enumerate(delta):
+        for said, P, T in current[x]:
+            right = row[nodes[P][1]]
+            need(nodes[T][1] == right, f"letter {x} takes state {nodes[P][1]} to {nodes[T][1]}, not {right}")
+            need(said == right, f"letter {x} in state {nodes[P][1]}: the read-out says {said}, not {right}")
     check_starts(decode, wired, nodes, states, start, n)
     components = sum(len(heads) for heads in wired.layers)
     return describe_cascade(len(wired.layers), components, count)
 
 
-def below(
-    i: int,
-    wired: Wired,
-    moves: list[list[list[int]]],
-    nodes: list[Node],
-    current: list[Case],
-) -> list[Case]:
-    """All situations on the next layer, each once."""
-    heads, reads, rows = wired.layers[i], wired.reads[i], wired.next[i]
-    # (P, x, T) by the letter that comes with it, which as a rule is one; further ones of a letter in `more`
-    one: dict[int, tuple[int, int, int]] = {}
-    more: set[Case] = set()
-    # the head of this layer that each node meets, -1 for none
+def cases_by_kind(i: int, wired: Wired, nodes: list[Node], current: list[set[Case]]) -> Cases:
+    """The situations of a layer, those together that have one letter x and depend on the same heads."""
     met_by = [h if layer == i else -1 for layer, h, _ in nodes]
-    children = [node[2] for node in nodes]
-    # for the heads that matter and those of them that are read: see `Choices`
-    made: dict[tuple[int, ...], Choices] = {}
+    reads = list(map(tuple, wired.reads[i]))
+    kinds: Cases = {}
+    for x, cases in enumerate(current):
+        for case in cases:
+            letter, P, T = case
+            kinds.setdefault((x, (met_by[P], met_by[T], reads[letter])), []).append(case)
+    return kinds
+
+
+def below(
+    i: int, wired: Wired, moves: list[list[list[int]]], nodes: list[Node], kinds: Cases, letters: int
+) -> list[set[Case]]:
+    """For each letter x all situations on the next layer, each once."""
+    heads, rows = wired.layers[i], wired.next[i]
+    # where a chain goes on from each node: from one that is not on this layer, to itself
+    ways = [children if layer == i else [P] for P, (layer, _, children) in enumerate(nodes)]
     # below node T, by its number and the transition: where the chain after goes from each old point
     landings: dict[tuple[int, int], list[int]] = {}
+    made: dict[Kind, Choices] = {}
+    found: list[set[Case]] = [set() for _ in range(letters)]
     tried = 0
-    for letter, P, x, T in current:
-        met, entered, following = met_by[P], met_by[T], rows[letter]
-        # the next situation depends on these heads alone
-        key = (met, entered, *reads[letter])
-        choices = made.get(key)
-        if choices is None:
-            choices = made[key] = Choices(i, heads, key, MAX_TRIED - tried)
-        tried += choices.count
-        # the chain before goes on by the old point, the chain after by the point that the letter makes of it
-        old: Iterable[int] = children[P] if met >= 0 else repeat(P)
-        new: Iterable[int] = repeat(T)
+    for (x, kind), cases in kinds.items():
+        met, entered, _ = kind
+        if kind not in made:
+            made[kind] = Choices(i, heads, kind, MAX_TRIED - tried)
+        choices = made[kind]
+        tried += choices.count * len(cases)
+        need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
+        following: list[Any] = list(each([rows[letter] for letter, _, _ in cases], choices.columns))
+        if None in following:
+            k, c = divmod(following.index(None), choices.count)
+            raise Invalid(f"layers[{i}].next[{cases[k][0]}][{choices.columns[c]}]: it is null, but it occurs")
+        # the chain before goes on by the old point
+        old = each([ways[P] for _, P, _ in cases], choices.points[met])
+        after = [ways[T] for _, _, T in cases]
         if entered >= 0:
-            transition = heads[entered].actions[letter]
-            new = landings.get((T, transition), ())
-            if not new:
-                new = landings[T, transition] = [children[T][p] for p in moves[entered][transition]]
-        if not choices.in_order:
-            following = [following[c] for c in choices.columns]
-            old = [children[P][p] for p in choices.points[met]] if met >= 0 else old
-            new = [landings[T, transition][p] for p in choices.points[entered]] if entered >= 0 else new
-        chains = list(zip(old, repeat(x, len(following)), new))  # noqa: B905 (what is repeated may have no end)
-        if list(map(one.get, following)) == chains:
-            continue
-        for c, (y, chain) in enumerate(zip(following, chains, strict=True)):
-            if y is None:
-                raise Invalid(f"layers[{i}].next[{letter}][{choices.columns[c]}]: it is null, but it occurs")
-            if one.setdefault(y, chain) != chain:
-                more.add((y, *chain))
-    need(tried <= MAX_TRIED, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
-    return [*((y, *chain) for y, chain in one.items()), *more]
+            # the chain after goes on by the point that the letter makes of the old one
+            taken = [(T, heads[entered].actions[letter]) for letter, _, T in cases]
+            for T, transition in {*taken} - landings.keys():
+                landings[T, transition] = [ways[T][p] for p in moves[entered][transition]]
+            after = [landings[pair] for pair in taken]
+        found[x].update(zip(following, old, each(after, choices.points[entered]), strict=True))
+    return found
+
+
+def each(rows: list[list[int]], places: list[int]) -> Iterator[int]:
+    """The entries at these places of each row, one row after another."""
+    if len(places) == 1:
+        return map(itemgetter(places[0]), rows)
+    return chain.from_iterable(map(itemgetter(*places), rows))
 
 
 class Choices:
-    """All choices of points of the heads that matter to a situation: of each head its point, and the column that is read.
+    """All choices of points of the heads that matter to situations of a kind: the point of each head, and the column that is read."""
 
-    `key`: the head that the chain before meets and the one that the chain after meets, -1 for none, then the heads read.
-    """
-
-    def __init__(self, i: int, heads: list[Head], key: tuple[int, ...], most: int) -> None:
-        matter = sorted({*key} - {-1})
+    def __init__(self, i: int, heads: list[Head], kind: Kind, most: int) -> None:
+        met, entered, read = kind
+        matter = sorted({met, entered, *read} - {-1})
         sizes = [heads[h].points for h in matter]
         self.count = prod(sizes)
         need(self.count <= most, f"layers[{i}]: more than {MAX_TRIED:,} points to try")
-        choices = list(product(*map(range, sizes)))
-        self.points = dict(zip(matter, zip(*choices, strict=True), strict=True))
+        columns = zip(*product(*map(range, sizes)), strict=True)
+        self.points = {h: list(points) for h, points in zip(matter, columns, strict=True)}
+        # where no head is met there is one way on
+        self.points[-1] = [0] * self.count
         # mixed radix as in `Wired.column`: the first head read counts most
-        self.columns = [0] * self.count
-        for h in key[2:]:
+        self.columns = self.points[-1]
+        for h in read:
             self.columns = [
                 c * heads[h].points + p for c, p in zip(self.columns, self.points[h], strict=True)
             ]
-        # a single head that is read: then points and columns are 0, 1, 2, ...
-        self.in_order = len(matter) == 1 and len(key) == 3
-
-
-def read_nodes(data: Any, wired: Wired, n: int) -> list[Node]:
-    """The nodes, numbered as they are first met from the top, each head and each state met."""
-    depth = len(wired.layers)
-    nodes: list[Node] = []
-    for i, item in enumerate(array(data, "covering")):
-        where = f"covering[{i}]"
-        if len(array(item, where)) == 1:
-            nodes.append((depth, integer(item[0], 0, n - 1, where), []))
-            continue
-        layer, h, children = array(item, where, 3)
-        integer(layer, 0, depth - 1, where), integer(h, 0, len(wired.layers[layer]) - 1, where)
-        nodes.append((layer, h, array(children, where, wired.layers[layer][h].points)))
-    # node 0 first, then children in the order of their parents
-    order = [0, *(child for _, _, children in nodes for child in children)]
-    need(canonical(order, "covering") == len(nodes), "covering: a node is never met")
-    for i, (layer, _, children) in enumerate(nodes):
-        # so chains go down and end
-        need(all(nodes[c][0] > layer for c in children), f"covering[{i}]: a child is not below it")
-    need(len({(a, b, *c) for a, b, c in nodes}) == len(nodes), "covering: two nodes are equal")
-    met = {(layer, h) for layer, h, _ in nodes}
-    heads = {(i, h) for i, layer in enumerate(wired.layers) for h in range(len(layer))}
-    need(met == heads | {(depth, q) for q in range(n)}, "covering: a head or a state is never met")
-    return nodes
 
 
 def point_moves(head: Head, images: list[list[int]]) -> list[list[int]]:
@@ -199,17 +189,22 @@ def first_free(taken: set[Sparse]) -> Sparse:
         k += 1
 
 
-def check_idle(i: int, heads: list[Head], entered: set[tuple[int, int]]) -> None:
+def check_idle(i: int, heads: list[Head], kinds: Cases) -> None:
     """Heads that the chain after a letter does not enter must keep their state: what they did would be idle."""
+    # the layer's letters, by the head that T meets
+    letters: dict[int, set[int]] = {}
+    for (_, (_, entered, _)), cases in kinds.items():
+        letters.setdefault(entered, set()).update(letter for letter, _, _ in cases)
     for h, head in enumerate(heads):
-        # the identity: no factors, nothing added, gate 1
-        keeps = [
-            not t["factors"] and not t["additive"] and t["gate"] == 1 and "matrix" not in t
-            for t in head.transitions
+        # all but the identity, which has no factors, adds nothing and has gate 1
+        acts = [
+            bool(t["factors"] or t["additive"] or t["gate"] != 1 or "matrix" in t) for t in head.transitions
         ]
-        for letter, met in entered:
-            if met != h and not keeps[head.actions[letter]]:
-                raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be the identity")
+        acting = set(compress(range(len(head.actions)), map(acts.__getitem__, head.actions)))
+        for entered, met in letters.items():
+            if entered != h and not acting.isdisjoint(met):
+                wrong = min(acting & met)
+                raise Invalid(f"layers[{i}].heads[{h}].actions[{wrong}]: it must be the identity")
 
 
 def check_moves(
@@ -218,82 +213,37 @@ def check_moves(
     moves: list[list[list[int]]],
     nodes: list[Node],
     states: list[int],
-    delta: list[list[int]],
-    current: list[Case],
+    image: Callable[[int, int], int],
+    kinds: Cases,
 ) -> None:
     """A letter that maps P's states onto T's permutes the head that T meets, any other resets it.
 
     A reset leads to the first child of T that holds the image of P's states: where children overlap, others would
     do as well.
     """
-    # for each head and transition: whether it is a permutation, and the one point that it leads to, -2 for several
-    permutes = [[len(set(move)) == len(move) for move in table] for table in moves]
-    target = [[move[0] if len(set(move)) == 1 else -2 for move in table] for table in moves]
-    images: dict[tuple[int, int], int] = {}
+    # for each head and transition the points that it leads to
+    points = [[set(move) for move in table] for table in moves]
     firsts: dict[tuple[int, int], int] = {}
-    for letter, P, x, T in current:
-        layer, h, children = nodes[T]
-        if layer != i:
+    for (x, (_, h, _)), cases in kinds.items():
+        if h < 0:
             continue
-        image = images.get((P, x))
-        if image is None:
-            # the image of P's states under x, as a bit set
-            image, row = 0, delta[x]
-            for q in members(states[P]):
-                image |= 1 << row[q]
-            images[P, x] = image
-        transition = heads[h].actions[letter]
-        # T's states are all reached, so the points below T are exchanged
-        if image == states[T]:
-            if not permutes[h][transition]:
-                raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be a permutation")
-            continue
-        first = firsts.get((T, image))
-        if first is None:
-            # the first child whose states include the image
-            first = next((p for p, child in enumerate(children) if not image & ~states[child]), -1)
-            firsts[T, image] = first
-        if target[h][transition] != first:
-            raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be the reset to point {first}")
-
-
-def members(states: int) -> Iterator[int]:
-    """The states of a bit set."""
-    while states:
-        least = states & -states
-        yield least.bit_length() - 1
-        states ^= least
-
-
-def states_below(nodes: list[Node], depth: int) -> list[int]:
-    """For each node the states at the ends of its chains, as bit sets."""
-    states = [0] * len(nodes)
-    # children first, since they lie on lower layers
-    for i in sorted(range(len(nodes)), key=lambda i: -nodes[i][0]):
-        layer, q, children = nodes[i]
-        states[i] = 0 if layer < depth else 1 << q
-        for child in children:
-            states[i] |= states[child]
-    return states
-
-
-def check_starts(data: Any, wired: Wired, nodes: list[Node], states: list[int], start: int, n: int) -> None:
-    """One joint code for each state, the start's first: the least one over it, layer by layer and head by head."""
-    order = [start, *(q for q in range(n) if q != start)]
-    for r, (q, row) in enumerate(zip(order, array(data, "decode", n), strict=True)):
-        points = [[0] * len(heads) for heads in wired.layers]
-        current = 0
-        # down from node 0, at each head to its first point whose child still has q below it
-        while nodes[current][0] < len(wired.layers):
-            layer, h, children = nodes[current]
-            points[layer][h] = next(p for p, child in enumerate(children) if states[child] >> q & 1)
-            current = children[points[layer][h]]
-        # a head of pairs begins at (p, p)
-        codes = [
-            p * head.points + p if head.pairs else p
-            for heads, of_layer in zip(wired.layers, points, strict=True)
-            for head, p in zip(heads, of_layer, strict=True)
-        ]
-        for c in array(row, f"decode[{r}]"):
-            integer(c, 0, 2**62, f"decode[{r}]")
-        need(row == [q, *codes], f"decode[{r}]: the first joint code over state {q} is {codes}")
+        actions = heads[h].actions
+        # a letter for each transition of the head, image of P's states, and T
+        told = {(actions[letter], image(P, x), T): letter for letter, P, T in cases}
+        for (transition, after, T), letter in told.items():
+            reached = points[h][transition]
+            # T's states are all reached, so the points below T are exchanged
+            if after == states[T]:
+                if len(reached) < heads[h].points:
+                    raise Invalid(f"layers[{i}].heads[{h}].actions[{letter}]: it must be a permutation")
+                continue
+            if (T, after) not in firsts:
+                # the first child whose states include the image
+                firsts[T, after] = next(
+                    (p for p, child in enumerate(nodes[T][2]) if not after & ~states[child]), -1
+                )
+            first = firsts[T, after]
+            if len(reached) > 1 or first not in reached:
+                raise Invalid(
+                    f"layers[{i}].heads[{h}].actions[{letter}]: it must be the reset to point {first}"
+                )

@@ -5,29 +5,36 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import gcd
-from typing import Any, TypeAlias
+from typing import Any
 
 from ._budget import Budget
 from ._cosines import CosineField
-from ._exact import MAX_CONDUCTOR, Number, array, bits_of, integer, need, number, record, sign
+from ._exact import MAX_CONDUCTOR, Invalid, Number, array, bits_of, integer, need, number, record, sign
 from ._labels import canonical
 from ._plane import Plane
+from ._rows import PRODUCT, ExactRows, Rows, Sparse
 
 BIG = 2**62
-PRODUCT = 10  # units of work for a product of two numbers that is added to a third
-Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
-Rows: TypeAlias = list[dict[int, Number]]
 
 
-class Head:
+class Codes:
+    """Codes in their order; `rows`: all side by side, column j of code c as column c·columns + j."""
+
+    def __init__(self, codes: list[Sparse], dim: int, columns: int) -> None:
+        self.index = {code: c for c, code in enumerate(codes)}
+        self.rows: Rows = [{} for _ in range(dim)]
+        for c, code in enumerate(codes):
+            for i, j, x in code:
+                self.rows[i][c * columns + j] = x
+
+
+class Head(ExactRows):
     """One head, read and checked for form; `images` proves that its codes are closed under the letters."""
 
     def __init__(
         self, data: Any, letters: int, where: str, layered: bool = False, budget: Budget | None = None
     ) -> None:
-        self.budget = budget or Budget(data)  # of the whole file, where the head is one of several
-        self.bits = self.bound = 0  # of the largest number met; the largest integer, where all are integers
-        self.integer = False
+        super().__init__(budget or Budget(data))  # that of the whole file, where the head is one of several
         self.pairs = layered and type(data) is dict and "pairs" in data
         optional = ["actions"] * layered + ["pairs"] * self.pairs
         record(data, {"field", "dim", "value_dim", "transitions", "codes", *optional}, where)
@@ -46,8 +53,7 @@ class Head:
         self.vectors = self.codes
         if self.pairs:
             self.pair_codes()
-        self.index = {code: i for i, code in enumerate(self.codes)}
-        need(len(self.index) == len(self.codes), f"{where}: two codes are equal")
+        need(len(set(self.codes)) == len(self.codes), f"{where}: two codes are equal")
         columns = {j for code in self.codes for _, j, _ in code}
         need(len(columns) == self.value_dim, f"{where}: value_dim is not the number of columns in use")
         self.actions = list(range(letters))
@@ -176,70 +182,100 @@ class Head:
 
     def images(self) -> list[list[int]]:
         """For each letter the code that each code goes to; `Invalid` where an image is no code."""
-        width = self.value_dim
         self.spend(len(self.transitions) * sum(len(code) for code in self.codes))
-        # all codes side by side: column j of code c is column c·width + j
-        start: Rows = [{} for _ in range(self.dim)]
-        for c, code in enumerate(self.codes):
-            for i, j, x in code:
-                start[i][c * width + j] = x
-        for row in start:
-            self.see(row.values())
-        return [
-            self.image(t, start, f"{self.where}.transitions[{x}]") for x, t in enumerate(self.transitions)
-        ]
+        # every number of the file, the gate 1 that is left out, and each factor's β v_i
+        self.see([*self.numbers, *[1][: len(self.transitions)]])
+        self.see([x * beta for beta, v, _ in self.factors.values() for _, _, x in v])
+        images = [self.turned(t, f"{self.where}.transitions[{x}]") for x, t in enumerate(self.transitions)]
+        # letters often differ in B alone: those with one A, whose products with the codes are formed once
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for x, t in enumerate(self.transitions):
+            if not images[x]:
+                A = (t["gate"], t.get("matrix"), *t["factors"])
+                alike.setdefault((self.pairs and self.keeps_second(t), A), []).append(x)
+        every = Codes(self.codes, self.dim, self.value_dim)
+        upper = Codes(self.vectors, self.dim, self.value_dim) if self.pairs else every
+        for (kept, _), letters in alike.items():
+            codes = upper if kept else every
+            products, kinds = self.multiply(self.transitions[letters[0]], codes)
+            for x in letters:
+                after = self.landings(products, self.transitions[x]["additive"], codes)
+                if -1 in after:
+                    c = kinds.index(after.index(-1))
+                    raise Invalid(f"{self.where}.transitions[{x}]: code {c} does not go to a code")
+                image = [after[kind] for kind in kinds]
+                # (u, v) goes where u does, and v stays
+                images[x] = (
+                    [u * self.points + v for u in image for v in range(self.points)] if kept else image
+                )
+        return images
 
-    def spend(self, products: int) -> None:
-        """Count products of numbers as large as the largest met so far; `Invalid` where the file has no more to spend."""
-        self.budget.spend(products * PRODUCT, max(self.bits, self.bound.bit_length()))
+    def keeps_second(self, transition: dict[str, Any]) -> bool:
+        """Whether a letter touches the rows of the first half alone, those of u in a pair (u, v)."""
+        touched = [*transition["additive"], *(e for _, v, _ in transition["factors"] for e in v)]
+        half = self.dim // 2
+        return transition["gate"] == 1 and "matrix" not in transition and all(i < half for i, _, _ in touched)
 
-    def image(self, transition: dict[str, Any], start: Rows, where: str) -> list[int]:
-        """The codes after one letter. Integer heads follow the states through each factor, others form A first."""
-        self.see([transition["gate"], *(x for _, _, x in transition["additive"])])
+    def turned(self, transition: dict[str, Any], where: str) -> list[int]:
+        """The codes after a letter by their angles; empty where these do not tell."""
+        if self.plane is None or transition["additive"]:
+            return []
+        turned = self.plane.images(self.matrix(transition)) or []
+        need(None not in turned, f"{where}: a code does not go to a code")
+        return [after for after in turned if after is not None]
+
+    def landings(self, products: list[Sparse], additive: Sparse, codes: Codes) -> list[int]:
+        """The number of the code A C + B for each product A C, -1 where it is none."""
+        self.spend(len(products) * len(additive))
+        landings = []
+        for product in products:
+            if additive:
+                summed = {(i, j): x for i, j, x in product}
+                for i, j, b in additive:
+                    summed[i, j] = summed.get((i, j), 0) + b
+                product = tuple(sorted((i, j, x) for (i, j), x in summed.items() if x != 0))
+                self.see([x for _, _, x in product])
+            # the claim: a code goes to a code, entry by entry
+            landings.append(codes.index.get(product, -1))
+        return landings
+
+    def multiply(self, transition: dict[str, Any], start: Codes) -> tuple[list[Sparse], list[int]]:
+        """The different matrices A C, and which of them each code has.
+
+        Integer heads follow the states through each factor, others form A first.
+        """
         if "matrix" in transition or not self.integer:
             # the bound counts numbers between the factors too,
             # so integer heads may not multiply factors into A
-            A = self.matrix(transition)
-            if self.plane is not None and not transition["additive"]:
-                turned = self.plane.images(A)
-                if turned is not None:
-                    need(None not in turned, f"{where}: a code does not go to a code")
-                    return [after for after in turned if after is not None]
             terms: list[list[tuple[Number, dict[int, Number]]]] = [[] for _ in range(self.dim)]
-            for i, k, a in A:
+            for i, k, a in self.matrix(transition):
                 self.see([a])
-                terms[i].append((a, start[k]))
+                terms[i].append((a, start.rows[k]))
             rows = [self.total(row) for row in terms]
         else:
             gate = transition["gate"]
             # the gate comes before the first factor
-            rows = self.reflect([{c: gate * x for c, x in row.items() if gate} for row in start], transition)
-        codes: list[list[tuple[int, int, Number]]] = [[] for _ in self.codes]
+            gated = [{c: gate * x for c, x in row.items() if gate} for row in start.rows]
+            rows = self.reflect(gated, transition)
+        codes: list[list[tuple[int, int, Number]]] = [[] for _ in start.index]
+        width = self.value_dim
         for i, row in enumerate(rows):
             for column, x in row.items():
                 # apart again, code by code
-                codes[column // self.value_dim].append((i, column % self.value_dim, x))
-        images = []
-        for c, code in enumerate(codes):
-            if transition["additive"]:
-                self.spend(len(transition["additive"]))
-                # A C + B
-                summed = {(i, j): x for i, j, x in code}
-                for i, j, b in transition["additive"]:
-                    summed[i, j] = summed.get((i, j), 0) + b
-                code = [(i, j, x) for (i, j), x in summed.items() if x != 0]
-                self.see([x for _, _, x in code])
-            key = tuple(sorted(code, key=lambda e: e[:2]))
-            need(key in self.index, f"{where}: code {c} does not go to a code")
-            # the claim: a code goes to a code, entry by entry
-            images.append(self.index[key])
-        return images
+                codes[column // width].append((i, column % width, x))
+        products: dict[Sparse, int] = {}
+        kinds = [
+            products.setdefault(tuple(sorted(code) if width > 1 else code), len(products)) for code in codes
+        ]
+        return list(products), kinds
 
     @cached_property
     def plane(self) -> Plane | None:
-        """The codes by their angles, where the head is of dimension 2 over a field with sines."""
-        plane = self.dim == 2 and self.field.conductor % 4 == 0
-        return Plane(self.field, self.codes, self.value_dim) if plane else None
+        """The codes by their angles, where the head is of dimension 2 over a field with sines and all columns have norm 1."""
+        if self.dim != 2 or self.field.conductor % 4:
+            return None
+        plane = Plane(self.field, self.codes, self.value_dim)
+        return plane if plane.complete else None
 
     def matrix(self, transition: dict[str, Any]) -> Sparse:
         """A of one letter: what its factors make of the identity."""
@@ -249,51 +285,3 @@ class Head:
         # factors applied to gate·I, in their order
         rows = self.reflect([{i: gate} if gate else {} for i in range(self.dim)], transition)
         return tuple((i, j, row[j]) for i, row in enumerate(rows) for j in sorted(row))
-
-    def reflect(self, rows: Rows, transition: dict[str, Any]) -> Rows:
-        """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""
-        for beta, v, reading in transition["factors"]:
-            # vᵀ rows, or (v ⊙ e_j)ᵀ rows for a copy
-            sums = self.total([(x, rows[i]) for i, _, x in reading])
-            self.see([beta, *(x for _, _, x in v)])
-            self.see(sums.values(), beta)
-            self.spend(len(v) * len(sums))
-            for i, _, x in v:
-                row, scale = rows[i], x * beta
-                self.see([scale])
-                self.see(sums.values(), scale)
-                # row i loses β v_i times that sum
-                for column, s in sums.items():
-                    after = row.get(column, 0) - scale * s
-                    if after == 0:
-                        row.pop(column, None)
-                    else:
-                        row[column] = after
-                self.see(row.values())
-        return rows
-
-    def see(self, values: Any, scale: Any = 1) -> None:
-        """Integer heads: count scale·values for the bound. Others: the bits of the values."""
-        if self.integer and values:
-            self.bound = max(self.bound, abs(scale) * max(max(values), -min(values)))
-        elif values:
-            self.bits = max(self.bits, max(map(bits_of, values)))
-
-    def total(self, terms: list[tuple[Number, dict[int, Number]]]) -> dict[int, Number]:
-        """Σ weight·row by columns, zeros left out; the bound counts the partial sums of any subset of terms."""
-        sums: dict[int, Number] = {}
-        parts: list[dict[int, Any]] = [{}, {}]  # the positive and the negative terms of each column
-        for weight, row in terms:
-            self.see(row.values(), weight)
-            self.spend(len(row))
-            for column, x in row.items():
-                sums[column] = sums[column] + weight * x if column in sums else weight * x
-                # any partial sum lies between that of all negative terms and that of all positive ones
-                if self.integer and len(terms) > 2:
-                    part = parts[weight * x < 0]  # type: ignore[operator]
-                    part[column] = part.get(column, 0) + weight * x
-            if not self.integer:
-                self.see(sums.values())
-        for seen in (sums, *parts):
-            self.see(seen.values())
-        return {c: s for c, s in sums.items() if s != 0}

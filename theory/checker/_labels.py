@@ -40,12 +40,13 @@ def read_labels(data: Any, texts: set[str], lists: set[str]) -> dict[str, Any]:
 
 def canonical(numbers: list[Any], where: str) -> int:
     """How many kinds there are; `Invalid` unless they are numbered 0, 1, ... in the order of their first appearance."""
-    kinds = 0
-    for x in numbers:
-        if type(x) is int and 0 <= x < kinds:
-            continue
-        kinds = integer(x, kinds, kinds, where) + 1
-    return kinds
+    need(set(map(type, numbers)) <= {int}, f"{where}: an entry is not an integer")
+    # each number where it appears first
+    first = list(dict.fromkeys(numbers))
+    if first != list(range(len(first))):
+        for kinds, x in enumerate(first):
+            integer(x, kinds, kinds, where)
+    return len(first)
 
 
 def count_noun(number: int, noun: str) -> str:

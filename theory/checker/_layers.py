@@ -67,25 +67,28 @@ class Wired:
         need(kinds_of(chain.from_iterable(reads)) <= {int}, f"layers[{i}].reads: a head is not an integer")
         kinds = kinds_of(chain.from_iterable(rows))
         need(kinds <= {int, type(None)}, f"layers[{i}].next: an entry is neither an integer nor null")
-        # for each tuple of heads met: the length of a row, and the stride and the points of each head
-        shapes: dict[Situation, tuple[int, list[tuple[int, int]]]] = {}
-        for x, (read, row) in enumerate(zip(reads, rows, strict=True)):
-            shape = shapes.get(tuple(read))
-            if shape is None:
-                shape = shapes[tuple(read)] = self.shape(read, i, x)
-            size, strides = shape
-            if len(row) != size:
-                raise Invalid(f"layers[{i}].next[{x}]: {len(row)} entries, not {size}")
-            silent = [h for h in read if not before[h][heads[h].actions[x]]]
-            if silent and (self.cascade or not self.is_told(read, row, i, x, [p for _, p in strides])):
-                raise Invalid(
-                    f"layers[{i}].reads[{x}]: head {silent[0]}'s new code does not tell the point before"
-                )
-            for stride, points in strides:
-                if not matters(row, stride, points):
-                    raise Invalid(f"layers[{i}].reads[{x}]: a head is read in vain")
+        # the letters, by the heads that are read
+        letters: dict[Situation, list[int]] = {}
+        for x, read in enumerate(map(tuple, reads)):
+            letters.setdefault(read, []).append(x)
+        for read, those in letters.items():
+            size, strides = self.shape(read, i, those[0])
+            for x in those:
+                if len(rows[x]) != size:
+                    raise Invalid(f"layers[{i}].next[{x}]: {len(rows[x])} entries, not {size}")
+            for h, (stride, points) in zip(read, strides, strict=True):
+                actions = heads[h].actions
+                for x in those:
+                    if not before[h][actions[x]] and (
+                        self.cascade or not self.is_told(read, rows[x], i, x, [p for _, p in strides])
+                    ):
+                        raise Invalid(
+                            f"layers[{i}].reads[{x}]: head {h}'s new code does not tell the point before"
+                        )
+                    if not matters(rows[x], stride, points):
+                        raise Invalid(f"layers[{i}].reads[{x}]: a head is read in vain")
 
-    def shape(self, read: list[int], i: int, x: int) -> tuple[int, list[tuple[int, int]]]:
+    def shape(self, read: Situation, i: int, x: int) -> tuple[int, list[tuple[int, int]]]:
         """The length of a letter's row, and for each head read its stride and its points: mixed radix, the first head counting most."""
         last, size = -1, 1
         for h in read:
@@ -99,7 +102,7 @@ class Wired:
             strides.append((stride, points))
         return size, strides
 
-    def is_told(self, read: list[int], row: list[Any], i: int, x: int, sizes: list[int]) -> bool:
+    def is_told(self, read: Situation, row: list[Any], i: int, x: int, sizes: list[int]) -> bool:
         """Whether points before that lead to the same new codes of all heads that are read have the same next letter."""
         moves = [self.images[i][h][self.layers[i][h].actions[x]] for h in read]
         told: dict[tuple[int, ...], int] = {}

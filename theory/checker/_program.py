@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Callable
@@ -38,6 +39,7 @@ def run_alone(check: Callable[[Any], str], arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python3 -I CHECKER CERTIFICATE", file=sys.stderr)
         return 2
+    gc.disable()  # searches for circles among objects take a third of the time, and there are hardly any
     try:
         print(f"valid: {check(load(arguments[0]))}")
     except (OSError, UnicodeDecodeError) as error:
@@ -46,4 +48,6 @@ def run_alone(check: Callable[[Any], str], arguments: list[str]) -> int:
     except Invalid as reason:
         print(f"invalid: {reason}")
         return 1
+    finally:
+        gc.enable()
     return 0

@@ -54,9 +54,10 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._exact import Number, bounds, integer, need, record
-from ._head import Head, Sparse
+from ._head import Head
 from ._labels import require_kind
 from ._program import run_alone
+from ._rows import Sparse
 from .table import FORMATS, check_table
 
 # precision in bits, exponent of the least normal number, largest finite number

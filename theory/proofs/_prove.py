@@ -31,6 +31,7 @@ from ...foundation._arguments import (
 )
 from ...foundation._errors import DisagreementError, InputError
 from ...foundation._files import is_there
+from ...foundation._interrupting import take_interrupt
 from .._check import check
 from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
 from ..running._stepper import Stepper
@@ -149,6 +150,7 @@ def prove(
         # nothing is accepted before a second program has seen it
         accepted = None if quick is None else _accept_proof(quick)
     except KeyboardInterrupt:
+        take_interrupt()
         accepted = Proof("unknown", automaton, name, "codes", 0, 0, "states", INTERRUPTED, 0)
     except OutOfTimeError as late:
         why = f"`max_seconds` {max_seconds:g} reached, {late.done:,} of {late.count:,} steps of codes checked alone"
@@ -175,6 +177,7 @@ def prove(
                     Proof("unknown", automaton, name, "states", 0, 0, machine.answers.kind, why, 0)
                 )
             except KeyboardInterrupt:
+                take_interrupt()
                 why = f"{INTERRUPTED} while the saved states were being stepped again"
                 return finished(
                     Proof("unknown", automaton, name, "states", 0, 0, machine.answers.kind, why, 0)
@@ -211,6 +214,7 @@ def prove(
     try:
         accepted = _accept_proof(again)
     except KeyboardInterrupt:
+        take_interrupt()
         accepted = unchecked(f"{INTERRUPTED} while all {place.count:,} states found were being checked")
     except OutOfTimeError as late:
         accepted = unchecked(

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from ...constructions.algebra.monoids._generation import KeyIndex
 from ...constructions.automata._automaton import Automaton, Indices
+from ...foundation._interrupting import take_interrupt
 from ..arithmetic._rounding import FloatFormat, Floats
 
 AHEAD = 1 << 15
@@ -416,6 +417,7 @@ class StateSearch:
             self.start_is_read = read  # what a piece that does not count has looked at does not count
             return self._stop(f"`max_seconds` {max_seconds:g} reached", save)
         except KeyboardInterrupt:
+            take_interrupt()
             self.start_is_read = read
             return self._stop(INTERRUPTED, save)
         return Outcome("equivalent", self.place)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_context
-from multiprocessing.process import BaseProcess
 from os import cpu_count
 from pathlib import Path
 from types import FrameType
@@ -27,6 +25,7 @@ from ...foundation._arguments import (
 from ...foundation._errors import InputError, MissingExtraError
 from ...foundation._extras import is_installed, missing_extra, needed_by
 from ...foundation._text import html_table, one_line, refuse_truth
+from ...foundation._workers import worker_processes
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
 from ._registry import Entry, entry_of_file, load_claims
@@ -136,18 +135,21 @@ def verify_claims(
     begun = entries if budget is None else sorted(entries, key=lambda entry: entry.claim.seconds)
     outcomes: dict[str, ClaimOutcome] = {}
     if jobs <= 1:
-        for entry in begun:
-            outcome = _finish_outcome(verify_one(entry, effort, deadline), done)
-            outcomes[entry.claim.id] = outcome
-            if fail_fast and not outcome.as_expected and outcome.missing is None:
-                break
-        return _in_order(entries, outcomes)
-    others = active_children()
-    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_leave_interrupts_to_the_parent) as pool:
-        running: dict[Future[ClaimOutcome], Entry] = {
-            pool.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
-        }
         try:
+            for entry in begun:
+                outcome = _finish_outcome(verify_one(entry, effort, deadline), done)
+                outcomes[entry.claim.id] = outcome
+                if fail_fast and not outcome.as_expected and outcome.missing is None:
+                    break
+        except KeyboardInterrupt as stop:
+            stop.add_note(_describe_checked(outcomes.values(), len(entries)))
+            raise
+        return _in_order(entries, outcomes)
+    try:
+        with worker_processes(jobs) as workers:
+            running: dict[Future[ClaimOutcome], Entry] = {
+                workers.submit(_verify_file, str(entry.path), effort, deadline): entry for entry in begun
+            }
             for future in as_completed(running):
                 claim = running[future].claim
                 error = future.exception()
@@ -158,11 +160,11 @@ def verify_claims(
                 )
                 outcomes[claim.id] = _finish_outcome(outcome, done)
                 if fail_fast and not outcome.as_expected and outcome.missing is None:
-                    _end(pool, others)
+                    workers.end()
                     break
-        except BaseException:  # the user's interrupt
-            _end(pool, others)
-            raise
+    except KeyboardInterrupt as stop:
+        stop.add_note(_describe_checked(outcomes.values(), len(entries)))
+        raise
     return _in_order(entries, outcomes)
 
 
@@ -170,12 +172,12 @@ def _in_order(entries: Sequence[Entry], outcomes: Mapping[str, ClaimOutcome]) ->
     return [outcomes[entry.claim.id] for entry in entries if entry.claim.id in outcomes]
 
 
-def _end(pool: ProcessPoolExecutor, others: Sequence[BaseProcess]) -> None:
-    """Ends the pool's processes, wherever they are; `others` are not its own."""
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in active_children():
-        if process not in others:
-            process.terminate()
+def _describe_checked(outcomes: Collection[ClaimOutcome], asked: int) -> str:
+    """How far an interrupted check has come."""
+    wrong = [o.claim.id for o in outcomes if not o.as_expected and o.missing is None]
+    finding = f"not as expected: {', '.join(wrong)}" if wrong else "all as expected"
+    checked = f"{len(outcomes):,} of {asked:,} claims were checked"
+    return f"{checked}, {finding}" if outcomes else checked
 
 
 def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> ClaimOutcome:
@@ -235,10 +237,6 @@ def verify_model(subject: Subject, entries: Iterable[Entry | str]) -> list[Claim
         if verdict is not None:
             outcomes.append(ClaimOutcome(entry.claim, _portable(verdict), time.perf_counter() - start))
     return outcomes
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _verify_file(path: str, effort: Effort, deadline: float | None) -> ClaimOutcome:

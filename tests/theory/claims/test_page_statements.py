@@ -10,7 +10,7 @@ from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
 from mirrormata.tests.project.documented_pages import ROOT
-from mirrormata.tests.project.generated_tables import SETTINGS, navigation_pages, program_commands
+from mirrormata.tests.project.generated_tables import SETTINGS, navigation_sections, program_commands
 from mirrormata.theory._check import all_checkers
 from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
 from mirrormata.theory.planning._plan import plan
@@ -42,15 +42,17 @@ def test_every_command_page_and_kind_stands_in_a_generated_table() -> None:
     for name, command in program_commands():
         assert f"[`{name}`](#{name.replace(' ', '-')})" in page("command-line")
         assert command.help.strip(), name
-    for title, name in navigation_pages():
-        assert name == "index.md" or f"[{title}]({name})" in page("index")
+    for section, pages in navigation_sections():
+        assert f"### {section}\n" in page("index")
+        assert all(f"[{title}]({name})" in page("index") for title, name in pages)
     assert all(f"`{kind}`" in page("glossary") for kind in all_checkers())
 
 
-def test_every_page_links_from_the_readme() -> None:
-    for _, name in navigation_pages():
-        if name not in ("index.md", "api/index.md", "glossary.md"):
-            assert f"](docs/{name}" in README, name
+def test_the_readme_links_the_doors_and_the_list_of_all_pages() -> None:
+    doors = navigation_sections()[0][1]
+    assert len(navigation_sections()) < 8
+    for name in ("index.md", *(name for _, name in doors if name != "notebooks.md")):
+        assert f"](docs/{name}" in README, name
 
 
 def test_the_arithmetic_page_names_all_models() -> None:
