@@ -113,6 +113,6 @@ def format_to_write(path: str | PathLike[str]) -> Format:
 def refuse_certificate(name: str) -> InputError:
     """The error where a certificate is given in place of an automaton; `name` is what it is called there."""
     return InputError(
-        f"{name}: is a certificate, and an automaton is wanted (`check` and `run` take a certificate): give a name, an automaton's "
-        "file, or realisation_from_certificate(document).automaton"
+        f"{name}: is a certificate, and an automaton is wanted: `check` and `run` take it; here give a name, an automaton's file, or "
+        "realisation_from_certificate(document).automaton"
     )

@@ -67,7 +67,10 @@ def test_both_ways_to_give_words_are_named(call: Call) -> None:
 def test_a_certificate_in_place_of_an_automaton_says_what_takes_it(call: Call, tmp_path: Path) -> None:
     path = str(tmp_path / "c.json")
     call("construct", "parity", "-o", path)
-    assert "`mirrormata check` and `mirrormata run` take a certificate" in call("construct", path).error
+    assert (
+        "an automaton is wanted: `mirrormata check` and `mirrormata run` take it"
+        in call("construct", path).error
+    )
 
 
 def test_a_start_state_is_named_by_its_text(call: Call) -> None:

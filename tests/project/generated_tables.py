@@ -412,7 +412,7 @@ def options_table(command: Any, panels: Sequence[str] | None = None) -> str:
             option = names.split(", ")[-1].split()[0]
             more = SEE.get(f"{command.name} {option}")
             said = _in_markdown(text) + (f" ([more]({more}))" if more else "")
-            rows.append((", ".join(f"`{name}`" for name in names.split(", ")), said))
+            rows.append((", ".join(f"`{name}`" for name in names.split(", ")).replace("|", "` or `"), said))
     return table(("option", "meaning"), rows)
 
 
