@@ -107,9 +107,15 @@ class CaughtSignals:
 
 def take_interrupt() -> None:
     """Say, in a handler of `KeyboardInterrupt` that does not raise it again, that it was not lost: the work returns what it has."""
-    handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, CaughtSignals):
+    handler = _caught_already()
+    if handler is not None:
         handler.taken = True
+
+
+def _caught_already() -> CaughtSignals | None:
+    """The handler of the program's signals, if there is one; a signal that is ignored, as by `nohup`, has another."""
+    handlers = map(signal.getsignal, SIGNALS)
+    return next((handler for handler in handlers if isinstance(handler, CaughtSignals)), None)
 
 
 @contextmanager
@@ -124,9 +130,7 @@ def catch_signals(*, at_once_afterwards: bool = False) -> Iterator[CaughtSignals
     if threading.current_thread() is not threading.main_thread():
         yield caught
         return
-    if isinstance(
-        there := signal.getsignal(signal.SIGINT), CaughtSignals
-    ):  # the program asked for it already
+    if (there := _caught_already()) is not None:  # the program asked for it already
         yield there
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
@@ -221,5 +225,5 @@ def hold_interrupts(*, insistent: bool = False) -> Iterator[HeldSignals]:
 
 def received_signal() -> int | None:
     """The number of the signal that the program has received, which some work took for its end; None for none."""
-    handler = signal.getsignal(signal.SIGINT)
-    return handler.received if isinstance(handler, CaughtSignals) else None
+    handler = _caught_already()
+    return None if handler is None else handler.received

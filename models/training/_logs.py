@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from ...foundation._arguments import require_list
 from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
 from ...foundation._files import is_there, read_text, system_errors, write_text
 
 Line = dict[str, Any]
@@ -141,7 +142,7 @@ class TensorboardLog:
     """Event files in `tensorboard` in the folder of the training. Steps beyond the checkpoint are marked as void when it goes on."""
 
     def __init__(self, about: LoggedTraining) -> None:
-        with _needs("tensorboard"):
+        with needed_by("the log `tensorboard`"), _needs("tensorboard"):
             from torch.utils.tensorboard import SummaryWriter
         self._seeds = about.seeds
         place = about.folder / "tensorboard"

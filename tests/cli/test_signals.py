@@ -7,12 +7,14 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mirrormata.foundation._files import list_written, whole_file, whole_folder, write_text
 from mirrormata.foundation._interrupting import (
+    SIGNALS,
     Interrupted,
     catch_signals,
     describe_interrupt,
@@ -21,6 +23,17 @@ from mirrormata.foundation._interrupting import (
     received_signal,
     take_interrupt,
 )
+
+
+@pytest.fixture(autouse=True)
+def python_handlers() -> Iterator[None]:
+    """The handlers of a program in the foreground: one that is started in the background may ignore signals."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def wait(seconds: float) -> None:
@@ -58,6 +71,19 @@ def test_one_that_was_taken_does_not() -> None:
             take_interrupt()
         wait(1.5)
         assert signals.received == received_signal() == signal.SIGTERM
+
+
+def test_one_is_taken_where_others_are_ignored() -> None:
+    """A program in the background ignores Ctrl-C, and one under `nohup` SIGHUP."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with catch_signals() as signals:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            take_interrupt()
+        wait(1.5)
+        assert signals.received == received_signal() == signal.SIGTERM
+        signal.raise_signal(signal.SIGINT)  # still ignored
 
 
 def test_nor_does_one_that_somebody_still_handles() -> None:
