@@ -9,10 +9,6 @@ import json
 import os
 import sys
 
-# A library that asks whether there is a package `kernels` must not find this project's folder, which `python -m pytest`
-# offers by way of the working folder.
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder or os.curdir) != ROOT]
 os.environ.setdefault("TRITON_INTERPRET", "1")  # before anything imports triton
 
 from collections.abc import Callable
@@ -22,6 +18,11 @@ import pytest
 from hypothesis import settings
 
 from mirrormata.tests.cli.command_line import Outcome, caller
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+# A library that asks whether there is a package `kernels` must not find this project's folder, which `python -m pytest`
+# offers by way of the working folder.
+sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder or os.curdir) != ROOT]
 
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

@@ -187,7 +187,7 @@ def test_tests_that_cannot_be_run_are_refused(trained: Path) -> None:
     with pytest.raises(InputError, match="seed -1"):
         evaluate_folder(str(trained), seed=-1)
     for words, length in ((10**9, 8), (1, 10**11)):
-        with pytest.raises(LimitError, match="too many for memory; .*: test fewer or shorter ones"):
+        with pytest.raises(LimitError, match=r"too many for memory; .*: test fewer or shorter ones"):
             evaluate_folder(str(trained), words=words, lengths=[length])
 
 
