@@ -86,7 +86,7 @@ def test_marks_and_their_legend(call: Any) -> None:
     assert len(rows) == len(theorems) > 3
     for row, theorem in zip(rows, theorems, strict=True):
         assert ("†" in row) == bool(all_constructions()[theorem].by_request), row
-    legend = " ".join(out.split("† built only where")[1].split("note:")[0].split())
+    legend = " ".join(out.split("† built only where")[1].split("lower bound:")[0].split())
     assert legend == (
         "--theorem names it: own.lookback (needs a short convolution, and for its first form gates); DP.T6, G.A3 (its norm can exceed 1)"
     )

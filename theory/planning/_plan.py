@@ -390,10 +390,12 @@ def describe_plan(made: Plan) -> str:
     if len(made.offers) == 1:
         return f"{made.automaton.name}: {many}, by {first.theorem}: {describe_construction(first)}."
     beaten = (
-        "of which no other one beats" if unbeaten < len(made.offers) else "of which none beats another one:"
+        f"{unbeaten} of which no other one beats"
+        if unbeaten < len(made.offers)
+        else "none of which beats another"
     )
     return (
-        f"{made.automaton.name}: {many}, {unbeaten} {beaten}. "
+        f"{made.automaton.name}: {many}, {beaten}. "
         f"The cheapest, by {first.theorem}: {describe_construction(first)}."
     )
 
