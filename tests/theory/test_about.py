@@ -186,7 +186,8 @@ def test_an_invalid_certificate_is_invalid_whatever_it_is_about() -> None:
 def test_command_line(call: Call) -> None:
     file = str(OLD / "horizon.json")
     done = call("check", file, "--for", "mod:5")
-    assert (done.status, done.out.splitlines()[1][:11]) == (0, "about mod:5")
+    assert done.status == 0
+    assert any(line.startswith("about mod:5") for line in done.out.splitlines())
     done = call("check", file, "--for", "parity", "--json")
     assert done.status == 1
     said = json.loads(done.out)
