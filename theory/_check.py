@@ -339,7 +339,10 @@ def _check_document(
         result = CheckResult("valid", kind, proves(document))
     except Invalid as reason:
         return None, CheckResult("invalid", kind, str(reason))
-    return document, replace(result, called=document["labels"]["automaton"], summary=document.get("summary"))
+    # a kind of somebody else may have neither
+    labels, summary = document.get("labels"), document.get("summary")
+    called = labels.get("automaton") if isinstance(labels, dict) else None
+    return document, replace(result, called=called, summary=summary)
 
 
 def accept_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:

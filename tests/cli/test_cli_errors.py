@@ -165,8 +165,11 @@ def test_a_failed_construction_keeps_the_old_file(call: Any, tmp_path: Path) -> 
         assert call("construct", *arguments, "-o", str(path)).status == 2
     assert path.read_bytes() == old
     assert list(tmp_path.iterdir()) == [path]
+    assert call("construct", "parity", "-o", str(path)).status == 0
+    assert path.read_bytes() != old
+    path.write_text("of somebody else")
     assert "mirrormata did not write it" in call("construct", "parity", "-o", str(path)).error
-    assert path.read_text() == "old"
+    assert path.read_text() == "of somebody else"
     assert call("construct", "parity", "-o", str(path), "--force").status == 0
     assert json.loads(path.read_text())["kind"] == "table"
     assert list(tmp_path.iterdir()) == [path]
