@@ -103,6 +103,12 @@ class Ended:
     orphans: tuple[int, ...] = ()
 
 
+def heed_signals() -> None:
+    """Ignore no signal: a shell's background jobs ignore Ctrl-C, those under `nohup` SIGHUP, and their children inherit that."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start(
     command: LongCommand, given: Path, folder: Path, extra: tuple[str, ...] = ()
 ) -> subprocess.Popen[str]:
@@ -113,8 +119,7 @@ def start(
         [sys.executable, "-m", command.module, *arguments, *extra],
         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         env={**os.environ, "TMPDIR": str(folder / "temporary"), "TRITON_INTERPRET": "0", "OMP_NUM_THREADS": "1"},
-        # a shell's background jobs ignore the signal, and their children inherit that
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 (no threads here)
+        preexec_fn=heed_signals,  # noqa: PLW1509 (no threads here)
     )  # fmt: skip
 
 

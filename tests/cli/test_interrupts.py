@@ -159,6 +159,8 @@ def test_an_interrupted_search_goes_on_to_the_same_proof(given: Path, tmp_path: 
     assert json.loads(finish(command, given, tmp_path, "--max-states", "20000"))["verdict"] == "unknown"
     for moment in (2.0, 4.0, 8.0, 16.0, 32.0):  # until the program was loaded when it came
         ended = interrupt(start(command, given, tmp_path), signal.SIGTERM, moment, group=False)
+        if ended.out and json.loads(ended.out)["verdict"] == "equivalent":
+            pytest.skip("the search had ended before the signal came")
         assert not ended.late
         assert ended.status == 143
         (line,) = ended.err.splitlines()

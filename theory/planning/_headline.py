@@ -152,7 +152,11 @@ def describe_check(result: CheckResult) -> str:
     Args:
         result: what `check` returns.
     """
-    if result.verdict != "valid" or result.summary is None or result.summary.get("exactness", "rounded") == "rounded":
+    if (
+        result.verdict != "valid"
+        or result.summary is None
+        or result.summary.get("exactness", "rounded") == "rounded"
+    ):
         return f"{result.verdict}: {result.reason}"  # what is rounded is equal in an arithmetic alone, which the reason names
     sizes = describe_sizes(*(result.summary[key] for key in ("layers", "householders", "heads", "dim")))
     return f"valid: the linear RNN equals the automaton in the certificate (called {result.called}) on all words: {sizes}"
