@@ -11,6 +11,7 @@ import functools
 import json
 import multiprocessing
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from typing import Any
 from mirrormata.foundation._files import write_text
 from mirrormata.foundation._interrupting import catch_signals, describe_interrupt, number_of
 from mirrormata.foundation._workers import without_ctrl_c
-from mirrormata.tests.fuzz.models import KINDS, Result, hold_model
+from mirrormata.tests.fuzz.models import KINDS, Result, hold_model, write_temporary_files_to
 
 STRIDE = 1_000_000
 
@@ -46,10 +47,12 @@ def results(seeds: Iterator[int], processes: int, only: str | None) -> Iterator[
     if processes == 1:
         yield from (hold_model(seed, only) for seed in seeds)
         return
-    with without_ctrl_c():
-        pool = multiprocessing.get_context("spawn").Pool(processes)
-    with pool:
-        yield from pool.imap(functools.partial(hold_model, only=only), seeds, chunksize=20)
+    # one folder for the temporary files of all processes: those that are ended remove nothing
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        with without_ctrl_c():
+            pool = multiprocessing.get_context("spawn").Pool(processes, write_temporary_files_to, (folder,))
+        with pool:
+            yield from pool.imap(functools.partial(hold_model, only=only), seeds, chunksize=20)
 
 
 class Tally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -70,3 +71,8 @@ def hold_model(seed: int, only: str | None = None, folder: Path | None = None) -
     if folder is not None:
         result.files = [str(path) for path in write_case(case, folder)]
     return result
+
+
+def write_temporary_files_to(folder: str) -> None:
+    """Let this process make its temporary files there."""
+    tempfile.tempdir = folder
