@@ -76,9 +76,8 @@ def look_at_outputs(context: Any) -> None:
 
 def _refuse_unwritable(folder: Path) -> None:
     """`OSError` where no file can be made in a folder, as far as can be told without making one."""
-    os.stat(
-        os.path.join(folder, "")
-    )  # with a separator at its end: a folder that is missing, or a file in its place
+    # with a separator at its end, the system refuses a file in the place of a folder too
+    os.stat(os.path.join(folder, ""))
     if not os.access(folder, os.W_OK | os.X_OK):
         read_only = bool(os.statvfs(folder).f_flag & os.ST_RDONLY) if hasattr(os, "statvfs") else False
         raise OSError(errno.EROFS, os.strerror(errno.EROFS)) if read_only else PermissionError

@@ -63,7 +63,11 @@ def test_a_swallowed_signal_comes_again() -> None:
         pytest.fail("the signal was lost")
 
 
-def test_one_that_was_taken_does_not() -> None:
+@pytest.mark.parametrize("ignored", [[], [signal.SIGINT]], ids=["in the foreground", "in the background"])
+def test_one_that_was_taken_does_not(ignored: list[signal.Signals]) -> None:
+    """A program in the background ignores Ctrl-C."""
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
     with catch_signals() as signals:
         try:
             signal.raise_signal(signal.SIGTERM)
@@ -71,19 +75,8 @@ def test_one_that_was_taken_does_not() -> None:
             take_interrupt()
         wait(1.5)
         assert signals.received == received_signal() == signal.SIGTERM
-
-
-def test_one_is_taken_where_others_are_ignored() -> None:
-    """A program in the background ignores Ctrl-C, and one under `nohup` SIGHUP."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with catch_signals() as signals:
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        except KeyboardInterrupt:
-            take_interrupt()
-        wait(1.5)
-        assert signals.received == received_signal() == signal.SIGTERM
-        signal.raise_signal(signal.SIGINT)  # still ignored
+        for number in ignored:
+            signal.raise_signal(number)  # still ignored
 
 
 def test_nor_does_one_that_somebody_still_handles() -> None:
