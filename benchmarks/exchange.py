@@ -22,9 +22,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mirrormata.benchmarks.exchange_machines import LETTERS, SHAPES, Machine, draw_machines, find_difference, machine_of
-from mirrormata.benchmarks.machine import installed
 from mirrormata import Automaton, automaton_from_spec
+from mirrormata.benchmarks.exchange_machines import (
+    LETTERS,
+    SHAPES,
+    Machine,
+    draw_machines,
+    find_difference,
+    machine_of,
+)
+from mirrormata.benchmarks.machine import installed
 from mirrormata.constructions import from_regex
 from mirrormata.foundation._errors import MirrormataError
 from mirrormata.foundation._files import write_text
@@ -81,7 +88,7 @@ EXCHANGES: dict[tuple[str, str], Exchange] = {
     ("pyfoma", "att"): Exchange(OUTPUTS, numbered=True),
     ("kfst", "att"): Exchange(OUTPUTS, numbered=True),
     ("Mata", "mata"): Exchange(leave_out=("empty moves",), numbered=True),
-    ("GAP, automata", "txt"): Exchange(numbered=True),
+    ("GAP, automata", "g"): Exchange(numbered=True),
     ("GAP, maps", "txt"): Exchange(("moore",), ("letters",), numbered=True),
     ("greenery", "regex"): Exchange(families=("letters", "digits"), leave_out=DETERMINISTIC),
     ("dfa", "dot"): Exchange(leave_out=(*DETERMINISTIC, "partial"), split="none"),
@@ -176,14 +183,20 @@ def read_and_compare(path: Path, machine: Machine, split: str | None) -> tuple[s
 def _read(path: Path, machine: Machine, split: str | None) -> Automaton:
     if path.suffix == ".regex":
         return from_regex(path.read_text(encoding="utf-8"), alphabet="".join(machine["letters"]))
-    return automaton_from_spec(str(path), track="state" if machine["kind"] != "acceptor" else None, split=split)
+    return automaton_from_spec(
+        str(path), track="state" if machine["kind"] != "acceptor" else None, split=split
+    )
 
 
 def _compare(automaton: Automaton, machine: Machine, equal: str) -> tuple[str, str]:
     difference = find_difference(machine, machine_of(automaton))
     if difference is None:
         return equal, ""
-    said = [note for note in automaton.notes if re.search("is read|are read|its own output|not kept|stands for", note)]
+    said = [
+        note
+        for note in automaton.notes
+        if re.search("is read|are read|its own output|not kept|stands for", note)
+    ]
     return ("otherwise, said", f"{difference}; {said[0]}") if said else ("different", difference)
 
 
@@ -278,7 +291,18 @@ def run_probe(
     return lines + [stopped] * (1 + len(tasks) - len(lines))
 
 
-HEAD = ("tool", "version", "format", "machines", "read: equal", "refused", "different", "written: equal", "refused", "different")
+HEAD = (
+    "tool",
+    "version",
+    "format",
+    "machines",
+    "read: equal",
+    "refused",
+    "different",
+    "written: equal",
+    "refused",
+    "different",
+)
 
 
 def table_rows(rows: Sequence[dict[str, Any]]) -> list[list[object]]:
@@ -296,7 +320,9 @@ def table_rows(rows: Sequence[dict[str, Any]]) -> list[list[object]]:
         if written:
             back = [written["equal"], written["refused"], written["different"] + written["not read"]]
         form = "pattern" if row["format"] == "regex" else f"`.{row['format']}`"
-        cells.append([row["tool"], row["version"], form, machines, equal, read["refused"], read["different"], *back])
+        cells.append(
+            [row["tool"], row["version"], form, machines, equal, read["refused"], read["different"], *back]
+        )
     return cells
 
 
@@ -317,7 +343,9 @@ def main() -> int:
         return 0
     known: dict[tuple[str, str], dict[str, Any]] = {}
     if given.output and given.output.exists():
-        known = {(r["tool"], r["format"]): r for r in json.loads(given.output.read_text(encoding="utf-8"))["rows"]}
+        known = {
+            (r["tool"], r["format"]): r for r in json.loads(given.output.read_text(encoding="utf-8"))["rows"]
+        }
     for tool, kind_of_file in EXCHANGES:
         if given.only and tool not in given.only:
             continue
@@ -329,7 +357,12 @@ def main() -> int:
         print(*table_rows([row])[0], sep=" | ", flush=True)
         if given.output:
             rows = [known[key] for key in EXCHANGES if key in known]
-            document = {"format": FORMAT, "mirrormata": installed("mirrormata"), "seed": given.seed, "rows": rows}
+            document = {
+                "format": FORMAT,
+                "mirrormata": installed("mirrormata"),
+                "seed": given.seed,
+                "rows": rows,
+            }
             write_text(given.output, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     return 0
 

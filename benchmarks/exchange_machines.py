@@ -68,8 +68,10 @@ def draw_machine(chance: random.Random, kind: str, family: str, shape: str, plai
         for x in letters:
             if shape in ("partial", "nondeterministic", "empty moves") and chance.random() < 0.3:
                 continue
-            for r in sorted(chance.sample(range(n), min(n, targets))):
-                arcs.append([q, x, r, chance.choice("xyz") if kind == "mealy" else None])
+            arcs += [
+                [q, x, r, chance.choice("xyz") if kind == "mealy" else None]
+                for r in sorted(chance.sample(range(n), min(n, targets)))
+            ]
     if shape == "empty moves":
         arcs += [[q, None, chance.randrange(n), None] for q in range(n) if chance.random() < 0.6]
     if not any(x is not None for _, x, _, _ in arcs):
@@ -102,7 +104,7 @@ class Run:
         for q, x, r, output in machine["arcs"]:
             self.moves.setdefault((q, x), []).append(r)
             self.given[q, x] = output
-        self.start = self._close({q for q in machine.get("initial", [0])})
+        self.start = self._close(set(machine.get("initial", [0])))
 
     def _close(self, states: set[int]) -> frozenset[int]:
         waiting = list(states)

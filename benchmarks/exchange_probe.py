@@ -32,10 +32,16 @@ def call(command: list[str], given: str = "") -> str:
 
 
 def machine_of_arcs(
-    kind: str, start: list[Any], arcs: list[list[Any]], accepting: list[Any], outputs: dict[Any, Any] | None = None
+    kind: str,
+    start: list[Any],
+    arcs: list[list[Any]],
+    accepting: list[Any],
+    outputs: dict[Any, Any] | None = None,
 ) -> Machine:
     """A machine whose states are named by what the tool calls them."""
-    states = list(dict.fromkeys([*start, *(q for p, _, r, _ in arcs for q in (p, r)), *accepting, *(outputs or {})]))
+    states = list(
+        dict.fromkeys([*start, *(q for p, _, r, _ in arcs for q in (p, r)), *accepting, *(outputs or {})])
+    )
     place = {q: i for i, q in enumerate(states)}
     return {
         "kind": kind,
@@ -51,7 +57,7 @@ def machine_of_arcs(
 # AALpy
 
 
-def aalpy_machine(machine: Machine) -> Any:
+def _aalpy_machine(machine: Machine) -> Any:
     from aalpy.automata import Dfa, DfaState, MealyMachine, MealyState, MooreMachine, MooreState
 
     kind = machine["kind"]
@@ -68,11 +74,11 @@ def aalpy_machine(machine: Machine) -> Any:
     return {"acceptor": Dfa, "moore": MooreMachine, "mealy": MealyMachine}[kind](states[0], states)
 
 
-def write_aalpy(machine: Machine, path: Path) -> None:
-    aalpy_machine(machine).save(str(path.with_suffix("")))
+def _write_aalpy(machine: Machine, path: Path) -> None:
+    _aalpy_machine(machine).save(str(path.with_suffix("")))
 
 
-def read_aalpy(path: Path, kind: str) -> Machine:
+def _read_aalpy(path: Path, kind: str) -> Machine:
     from aalpy.utils import load_automaton_from_file
 
     read = load_automaton_from_file(str(path), "dfa" if kind == "acceptor" else kind)
@@ -89,7 +95,7 @@ def read_aalpy(path: Path, kind: str) -> Machine:
 # automata-lib
 
 
-def automata_lib_machine(machine: Machine) -> Any:
+def _automata_lib_machine(machine: Machine) -> Any:
     from automata.fa.dfa import DFA
     from automata.fa.nfa import NFA
 
@@ -107,8 +113,8 @@ def automata_lib_machine(machine: Machine) -> Any:
     return DFA(transitions=single, allow_partial=True, **common)
 
 
-def write_automata_lib_json(machine: Machine, path: Path) -> None:
-    made = automata_lib_machine(machine)
+def _write_automata_lib_json(machine: Machine, path: Path) -> None:
+    made = _automata_lib_machine(machine)
     path.write_text(json.dumps(made.input_parameters, default=_plain), encoding="utf-8")
 
 
@@ -116,14 +122,14 @@ def _plain(value: Any) -> Any:
     return dict(value) if hasattr(value, "items") else sorted(value)
 
 
-def write_automata_lib_dot(machine: Machine, path: Path) -> None:
-    path.write_text(automata_lib_machine(machine).show_diagram().to_string(), encoding="utf-8")
+def _write_automata_lib_dot(machine: Machine, path: Path) -> None:
+    path.write_text(_automata_lib_machine(machine).show_diagram().to_string(), encoding="utf-8")
 
 
 # pyformlang
 
 
-def write_pyformlang(machine: Machine, path: Path) -> None:
+def _write_pyformlang(machine: Machine, path: Path) -> None:
     from pyformlang.finite_automaton import Epsilon, EpsilonNFA, State, Symbol
 
     made = EpsilonNFA()
@@ -139,7 +145,7 @@ def write_pyformlang(machine: Machine, path: Path) -> None:
 # FAdo
 
 
-def fado_machine(machine: Machine) -> Any:
+def _fado_machine(machine: Machine) -> Any:
     from FAdo.fa import DFA, NFA
 
     pairs = [(p, x) for p, x, _, _ in machine["arcs"]]
@@ -159,17 +165,17 @@ def fado_machine(machine: Machine) -> Any:
     return made
 
 
-def write_fado(machine: Machine, path: Path) -> None:
+def _write_fado(machine: Machine, path: Path) -> None:
     from FAdo.fio import saveToFile
 
-    saveToFile(str(path), fado_machine(machine))
+    saveToFile(str(path), _fado_machine(machine))
 
 
-def write_fado_dot(machine: Machine, path: Path) -> None:
-    path.write_text(fado_machine(machine).dotFormat(), encoding="utf-8")
+def _write_fado_dot(machine: Machine, path: Path) -> None:
+    path.write_text(_fado_machine(machine).dotFormat(), encoding="utf-8")
 
 
-def read_fado(path: Path, kind: str) -> Machine:
+def _read_fado(path: Path, kind: str) -> Machine:
     from FAdo.fio import readFromFile
 
     read = readFromFile(str(path))
@@ -186,7 +192,7 @@ def read_fado(path: Path, kind: str) -> Machine:
 # graphviz: what its package for Python saves, and what its programs make of that
 
 
-def graphviz_text(machine: Machine) -> Any:
+def _graphviz_text(machine: Machine) -> Any:
     from graphviz import Digraph
 
     made = Digraph("machine")
@@ -208,13 +214,13 @@ def _escape_graphviz(text: str) -> str:
     return str(escape(text))
 
 
-def write_graphviz(machine: Machine, path: Path) -> None:
-    graphviz_text(machine).save(str(path))
+def _write_graphviz(machine: Machine, path: Path) -> None:
+    _graphviz_text(machine).save(str(path))
 
 
-def write_by_program(layout: str) -> Write:
+def _write_by_program(layout: str) -> Write:
     def write(machine: Machine, path: Path) -> None:
-        text = call(["dot", f"-T{layout}"], graphviz_text(machine).source)
+        text = call(["dot", f"-T{layout}"], _graphviz_text(machine).source)
         path.write_text(text, encoding="utf-8")
 
     return write
@@ -223,13 +229,15 @@ def write_by_program(layout: str) -> Write:
 # networkx with pydot, and with pygraphviz
 
 
-def networkx_graph(machine: Machine) -> Any:
+def _networkx_graph(machine: Machine) -> Any:
     import networkx
 
     graph: Any = networkx.MultiDiGraph()
     graph.add_node("__start0", shape="point")
     for i, q in enumerate(machine["states"]):
-        graph.add_node(f"n{i}", label=_dot_quote(q), shape="doublecircle" if i in machine["accepting"] else "circle")
+        graph.add_node(
+            f"n{i}", label=_dot_quote(q), shape="doublecircle" if i in machine["accepting"] else "circle"
+        )
     graph.add_edge("__start0", "n0")
     for p, x, r, output in machine["arcs"]:
         label = "ε" if x is None else x
@@ -241,16 +249,16 @@ def _dot_quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def write_pydot(machine: Machine, path: Path) -> None:
+def _write_pydot(machine: Machine, path: Path) -> None:
     from networkx.drawing.nx_pydot import write_dot
 
-    write_dot(networkx_graph(machine), str(path))
+    write_dot(_networkx_graph(machine), str(path))
 
 
-def write_pygraphviz(machine: Machine, path: Path) -> None:
+def _write_pygraphviz(machine: Machine, path: Path) -> None:
     from networkx.drawing.nx_agraph import write_dot
 
-    graph = networkx_graph(machine)
+    graph = _networkx_graph(machine)
     for *_, values in [*graph.nodes(data=True), *graph.edges(data=True)]:
         if "label" in values:
             values["label"] = values["label"][1:-1].replace('\\"', '"')
@@ -260,54 +268,54 @@ def write_pygraphviz(machine: Machine, path: Path) -> None:
 # OpenFst
 
 
-def openfst_text(machine: Machine, empty: str = "<eps>") -> str:
-    lines = []
-    for p, x, r, output in sorted(machine["arcs"], key=lambda arc: arc[0]):
+def _openfst_text(machine: Machine, empty: str = "<eps>") -> str:
+    lines: list[str] = []
+    for p, x, r, output in sorted(machine["arcs"], key=lambda arc: int(arc[0])):
         columns = [str(p), str(r), empty if x is None else x]
         lines.append("\t".join(columns if output is None else [*columns, output]))
     final = range(len(machine["states"])) if machine["kind"] == "mealy" else machine["accepting"]
     return "".join(f"{line}\n" for line in [*lines, *map(str, final)])
 
 
-def symbols_file(names: list[str], folder: str, name: str) -> str:
+def _symbols_file(names: list[str], folder: str, name: str) -> str:
     path = Path(folder) / name
     path.write_text("".join(f"{x}\t{i}\n" for i, x in enumerate(["<eps>", *names])), encoding="utf-8")
     return str(path)
 
 
-def by_openfst(program: str) -> Write:
+def _by_openfst(program: str) -> Write:
     def write(machine: Machine, path: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            letters = symbols_file(machine["letters"], folder, "i")
-            outputs = symbols_file(list("xyz"), folder, "o")
+            letters = _symbols_file(machine["letters"], folder, "i")
+            outputs = _symbols_file(list("xyz"), folder, "o")
             options = ["--acceptor"] if machine["kind"] == "acceptor" else [f"--osymbols={outputs}"]
             source, compiled = Path(folder) / "m.txt", f"{folder}/m.fst"
-            source.write_text(openfst_text(machine), encoding="utf-8")
+            source.write_text(_openfst_text(machine), encoding="utf-8")
             call(["fstcompile", f"--isymbols={letters}", *options, str(source), compiled])
             path.write_text(call([program, f"--isymbols={letters}", *options, compiled]), encoding="utf-8")
 
     return write
 
 
-def read_openfst(path: Path, kind: str) -> Machine:
+def _read_openfst(path: Path, kind: str) -> Machine:
     rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder:
-        letters = symbols_file(list(dict.fromkeys(row[2] for row in rows if len(row) > 2)), folder, "i")
-        outputs = symbols_file(list(dict.fromkeys(row[3] for row in rows if len(row) > 3)), folder, "o")
+        letters = _symbols_file(list(dict.fromkeys(row[2] for row in rows if len(row) > 2)), folder, "i")
+        outputs = _symbols_file(list(dict.fromkeys(row[3] for row in rows if len(row) > 3)), folder, "o")
         options = ["--acceptor"] if kind == "acceptor" else [f"--osymbols={outputs}"]
         compiled = f"{folder}/m.fst"
         call(["fstcompile", f"--isymbols={letters}", *options, str(path), compiled])
-        return machine_of_columns(call(["fstprint", f"--isymbols={letters}", *options, compiled]), kind)
+        return _machine_of_columns(call(["fstprint", f"--isymbols={letters}", *options, compiled]), kind)
 
 
-def machine_of_columns(text: str, kind: str) -> Machine:
+def _machine_of_columns(text: str, kind: str) -> Machine:
     rows = [line.split("\t") for line in text.splitlines() if line]
     arcs = [[row[0], row[2], row[1], row[3] if kind == "mealy" else None] for row in rows if len(row) > 2]
     accepting = [row[0] for row in rows if len(row) <= 2 and (len(row) == 1 or float(row[1]) == 0)]
     return machine_of_arcs(kind, [rows[0][0]] if rows else [], arcs, accepting)
 
 
-def pynini_machine(machine: Machine) -> tuple[Any, Any, Any]:
+def _pynini_machine(machine: Machine) -> tuple[Any, Any, Any]:
     import pynini
 
     made = pynini.Fst()
@@ -326,8 +334,8 @@ def pynini_machine(machine: Machine) -> tuple[Any, Any, Any]:
     return made, letters, letters if machine["kind"] == "acceptor" else outputs
 
 
-def write_pynini(machine: Machine, path: Path) -> None:
-    made, letters, outputs = pynini_machine(machine)
+def _write_pynini(machine: Machine, path: Path) -> None:
+    made, letters, outputs = _pynini_machine(machine)
     text = made.print(isymbols=letters, osymbols=outputs, acceptor=machine["kind"] == "acceptor")
     path.write_text(text, encoding="utf-8")
 
@@ -335,7 +343,7 @@ def write_pynini(machine: Machine, path: Path) -> None:
 # HFST, foma, pyfoma
 
 
-def write_hfst(machine: Machine, path: Path) -> None:
+def _write_hfst(machine: Machine, path: Path) -> None:
     import hfst
 
     made = hfst.HfstBasicTransducer()
@@ -346,14 +354,14 @@ def write_hfst(machine: Machine, path: Path) -> None:
         made.add_transition(p, hfst.HfstBasicTransition(r, letter, output or letter, 0))
     for q in range(len(machine["states"])) if machine["kind"] == "mealy" else machine["accepting"]:
         made.set_final_weight(q, 0)
-    path.write_text(made.get_att_string(), encoding="utf-8")
+    path.write_text(made.get_att_string(False), encoding="utf-8")
 
 
-def read_hfst(path: Path, kind: str) -> Machine:
+def _read_hfst(path: Path, kind: str) -> Machine:
     import hfst
 
     with path.open(encoding="utf-8") as file:
-        made = hfst.read_att_input if False else hfst.AttReader(file).read()
+        made = hfst.AttReader(file).read()
     basic = hfst.HfstBasicTransducer(made)
     arcs, accepting = [], []
     for q in basic.states():
@@ -366,8 +374,8 @@ def read_hfst(path: Path, kind: str) -> Machine:
     return machine_of_arcs(kind, [0], arcs, accepting)
 
 
-def write_hfst_program(machine: Machine, path: Path) -> None:
-    text = openfst_text(machine, "@0@").replace(" ", "@_SPACE_@")
+def _write_hfst_program(machine: Machine, path: Path) -> None:
+    text = _openfst_text(machine, "@0@").replace(" ", "@_SPACE_@")
     if machine["kind"] == "acceptor":
         text = re.sub(r"(?m)^(\d+\t\d+\t)(.*)$", r"\1\2\t\2", text)
     with tempfile.TemporaryDirectory() as folder:
@@ -376,36 +384,36 @@ def write_hfst_program(machine: Machine, path: Path) -> None:
         path.write_text(call(["hfst-fst2txt", "-i", f"{folder}/m.hfst"]), encoding="utf-8")
 
 
-def run_foma(*commands: str) -> None:
+def _run_foma(*commands: str) -> None:
     call(["foma", "-q"], "\n".join([*commands, "quit", ""]))
 
 
-def write_foma(machine: Machine, path: Path) -> None:
+def _write_foma(machine: Machine, path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        text = openfst_text(machine, "@0@")
+        text = _openfst_text(machine, "@0@")
         if machine["kind"] == "acceptor":
             text = re.sub(r"(?m)^(\d+\t\d+\t)(.*)$", r"\1\2\t\2", text)
         Path(folder, "m.att").write_text(text, encoding="utf-8")
-        run_foma(f"read att {folder}/m.att", f"write att {path}")
+        _run_foma(f"read att {folder}/m.att", f"write att {path}")
     if not path.exists():
         raise RuntimeError("foma read no network")
 
 
-def read_foma(path: Path, kind: str) -> Machine:
+def _read_foma(path: Path, kind: str) -> Machine:
     with tempfile.TemporaryDirectory() as folder:
         given = path.read_text(encoding="utf-8")
         if kind == "acceptor":
             given = re.sub(r"(?m)^([^\t\n]+\t[^\t\n]+\t)([^\t\n]*)$", r"\1\2\t\2", given)
         Path(folder, "i.att").write_text(given, encoding="utf-8")
-        run_foma(f"read att {folder}/i.att", f"write att {folder}/m.att")
-        made = machine_of_columns(Path(folder, "m.att").read_text(encoding="utf-8"), kind)
+        _run_foma(f"read att {folder}/i.att", f"write att {folder}/m.att")
+        made = _machine_of_columns(Path(folder, "m.att").read_text(encoding="utf-8"), kind)
     for arc in made["arcs"]:
         arc[1] = None if arc[1] == "@0@" else arc[1]
     made["letters"] = [x for x in made["letters"] if x != "@0@"]
     return made
 
 
-def write_pyfoma(machine: Machine, path: Path) -> None:
+def _write_pyfoma(machine: Machine, path: Path) -> None:
     from pyfoma import FST, State, Transition
 
     made = FST(alphabet=set(machine["letters"]))
@@ -424,16 +432,17 @@ def write_pyfoma(machine: Machine, path: Path) -> None:
         written.rename(path)
 
 
-def write_kfst(machine: Machine, path: Path) -> None:
+def _write_kfst(machine: Machine, path: Path) -> None:
     import kfst
 
     rows = []
-    for line in openfst_text(machine, "@0@").splitlines():
+    for line in _openfst_text(machine, "@0@").splitlines():
         columns = line.split("\t")
         rows.append(tuple(columns))
     source = path.with_suffix(".source")
     source.write_text(
-        "".join("\t".join([*row[:3], row[-1]] if len(row) > 2 else row) + "\n" for row in rows), encoding="utf-8"
+        "".join("\t".join([*row[:3], row[-1]] if len(row) > 2 else row) + "\n" for row in rows),
+        encoding="utf-8",
     )
     path.write_text(kfst.FST.from_att_file(str(source)).to_att_code(), encoding="utf-8")
 
@@ -441,9 +450,9 @@ def write_kfst(machine: Machine, path: Path) -> None:
 # Mata
 
 
-def write_mata(machine: Machine, path: Path) -> None:
-    import libmata.alphabets as alphabets
-    import libmata.nfa.nfa as nfa
+def _write_mata(machine: Machine, path: Path) -> None:
+    from libmata import alphabets
+    from libmata.nfa import nfa
 
     made = nfa.Nfa(len(machine["states"]))
     made.make_initial_state(0)
@@ -459,17 +468,17 @@ def write_mata(machine: Machine, path: Path) -> None:
 # GAP
 
 
-def run_gap(text: str) -> str:
+def _run_gap(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "m.g")
         path.write_text(text + "QUIT;\n", encoding="utf-8")
-        return call([*GAP, "-q", str(path)])
+        return call([*GAP, "-A", "-q", str(path)])
 
 
 GAP = ["gap"]
 
 
-def write_gap_automaton(machine: Machine, path: Path) -> None:
+def _write_gap_automaton(machine: Machine, path: Path) -> None:
     n, letters = len(machine["states"]), machine["letters"]
     pairs = [(p, x) for p, x, _, _ in machine["arcs"]]
     kind = "det" if len(set(pairs)) == len(pairs) else "nondet"
@@ -482,23 +491,26 @@ def write_gap_automaton(machine: Machine, path: Path) -> None:
         table.append([(t[0] if t else 0) for t in targets] if kind == "det" else targets)
     alphabet = json.dumps("".join(names) if all(len(x) == 1 for x in names) else names, ensure_ascii=False)
     accepting = [q + 1 for q in machine["accepting"]]
-    run_gap(
+    _run_gap(
         'LoadPackage("automata");;\n'
         f'PrintTo("{path}", Automaton("{kind}", {n}, {alphabet}, {table}, [1], {accepting}), "\\n");\n'
     )
 
 
-def write_gap_maps(machine: Machine, path: Path) -> None:
+def _write_gap_maps(machine: Machine, path: Path) -> None:
     n, letters = len(machine["states"]), machine["letters"]
-    images = [[next(r + 1 for p, y, r, _ in machine["arcs"] if (p, y) == (q, x)) for q in range(n)] for x in letters]
-    run_gap(f'PrintTo("{path}", List({images}, Transformation), "\\n");\n')
+    images = [
+        [next(r + 1 for p, y, r, _ in machine["arcs"] if (p, y) == (q, x)) for q in range(n)] for x in letters
+    ]
+    _run_gap(f'PrintTo("{path}", List({images}, Transformation), "\\n");\n')
 
 
 # greenery, dfa, Brics
 
 
-def write_greenery(machine: Machine, path: Path) -> None:
-    from greenery import Charclass, Fsm, from_fsm
+def _write_greenery(machine: Machine, path: Path) -> None:
+    from greenery import Charclass, Fsm
+    from greenery.rxelems import from_fsm
 
     other = ~Charclass("".join(machine["letters"]))
     alphabet = {Charclass(x) for x in machine["letters"]} | {other}
@@ -512,7 +524,7 @@ def write_greenery(machine: Machine, path: Path) -> None:
     path.write_text(str(from_fsm(made).reduce()), encoding="utf-8")
 
 
-def dfa_machine(machine: Machine) -> Any:
+def _dfa_machine(machine: Machine) -> Any:
     from dfa import dict2dfa
 
     names = machine["states"]
@@ -522,13 +534,13 @@ def dfa_machine(machine: Machine) -> Any:
     return dict2dfa(rows, start=names[0])
 
 
-def write_dfa_dot(machine: Machine, path: Path) -> None:
+def _write_dfa_dot(machine: Machine, path: Path) -> None:
     from dfa.draw import write_dot
 
-    write_dot(dfa_machine(machine), str(path))
+    write_dot(_dfa_machine(machine), str(path))
 
 
-def write_tock(machine: Machine, path: Path) -> None:
+def _write_tock(machine: Machine, path: Path) -> None:
     import tock
 
     made = tock.FiniteAutomaton()
@@ -542,44 +554,46 @@ def write_tock(machine: Machine, path: Path) -> None:
         tock.write_dot(made, str(path))
 
 
-def write_brics(machine: Machine, path: Path) -> None:
+def _write_brics(machine: Machine, path: Path) -> None:
     lines = [f"{len(machine['states'])}", " ".join(map(str, machine["accepting"]))]
     lines += [f"{p} {-1 if x is None else ord(x)} {r}" for p, x, r, _ in machine["arcs"]]
     jar = "/usr/share/java/automaton.jar"
-    text = call(["java", "-cp", jar, str(Path(__file__).with_name("exchange_brics.java"))], "\n".join(lines) + "\n")
+    text = call(
+        ["java", "-cp", jar, str(Path(__file__).with_name("exchange_brics.java"))], "\n".join(lines) + "\n"
+    )
     path.write_text(text, encoding="utf-8")
 
 
 TOOLS: dict[tuple[str, str], tuple[str, Write | None, Read | None]] = {
-    ("AALpy", "dot"): ("aalpy", write_aalpy, read_aalpy),
-    ("automata-lib", "json"): ("automata-lib", write_automata_lib_json, None),
-    ("automata-lib", "dot"): ("automata-lib", write_automata_lib_dot, None),
-    ("pyformlang", "dot"): ("pyformlang", write_pyformlang, None),
-    ("FAdo", "fa"): ("fado", write_fado, read_fado),
-    ("FAdo", "dot"): ("fado", write_fado_dot, None),
-    ("graphviz for Python", "gv"): ("graphviz", write_graphviz, None),
-    ("graphviz, dot -Tdot", "dot"): ("dot -V", write_by_program("dot"), None),
-    ("graphviz, dot -Tgv", "gv"): ("dot -V", write_by_program("gv"), None),
-    ("graphviz, dot -Tcanon", "gv"): ("dot -V", write_by_program("canon"), None),
-    ("graphviz, dot -Txdot", "gv"): ("dot -V", write_by_program("xdot"), None),
-    ("networkx with pydot", "dot"): ("networkx", write_pydot, None),
-    ("networkx with pygraphviz", "dot"): ("networkx", write_pygraphviz, None),
-    ("OpenFst, fstprint", "att"): ("fstinfo --version", by_openfst("fstprint"), read_openfst),
-    ("OpenFst, fstdraw", "dot"): ("fstinfo --version", by_openfst("fstdraw"), None),
-    ("pynini", "att"): ("pynini", write_pynini, None),
-    ("HFST for Python", "att"): ("hfst", write_hfst, read_hfst),
-    ("HFST, hfst-fst2txt", "att"): ("hfst-fst2txt --version", write_hfst_program, None),
-    ("foma", "att"): ("foma -v", write_foma, read_foma),
-    ("pyfoma", "att"): ("pyfoma", write_pyfoma, None),
-    ("kfst", "att"): ("kfst", write_kfst, None),
-    ("Mata", "mata"): ("libmata", write_mata, None),
-    ("GAP, automata", "txt"): ("gap --version", write_gap_automaton, None),
-    ("GAP, maps", "txt"): ("gap --version", write_gap_maps, None),
-    ("greenery", "regex"): ("greenery", write_greenery, None),
-    ("dfa", "dot"): ("dfa", write_dfa_dot, None),
-    ("tock", "csv"): ("tock", write_tock, None),
-    ("tock", "dot"): ("tock", write_tock, None),
-    ("dk.brics.automaton", "dot"): ("libautomaton-java", write_brics, None),
+    ("AALpy", "dot"): ("aalpy", _write_aalpy, _read_aalpy),
+    ("automata-lib", "json"): ("automata-lib", _write_automata_lib_json, None),
+    ("automata-lib", "dot"): ("automata-lib", _write_automata_lib_dot, None),
+    ("pyformlang", "dot"): ("pyformlang", _write_pyformlang, None),
+    ("FAdo", "fa"): ("fado", _write_fado, _read_fado),
+    ("FAdo", "dot"): ("fado", _write_fado_dot, None),
+    ("graphviz for Python", "gv"): ("graphviz", _write_graphviz, None),
+    ("graphviz, dot -Tdot", "dot"): ("dot -V", _write_by_program("dot"), None),
+    ("graphviz, dot -Tgv", "gv"): ("dot -V", _write_by_program("gv"), None),
+    ("graphviz, dot -Tcanon", "gv"): ("dot -V", _write_by_program("canon"), None),
+    ("graphviz, dot -Txdot", "gv"): ("dot -V", _write_by_program("xdot"), None),
+    ("networkx with pydot", "dot"): ("networkx", _write_pydot, None),
+    ("networkx with pygraphviz", "dot"): ("networkx", _write_pygraphviz, None),
+    ("OpenFst, fstprint", "att"): ("fstinfo --version", _by_openfst("fstprint"), _read_openfst),
+    ("OpenFst, fstdraw", "dot"): ("fstinfo --version", _by_openfst("fstdraw"), None),
+    ("pynini", "att"): ("pynini", _write_pynini, None),
+    ("HFST for Python", "att"): ("hfst", _write_hfst, _read_hfst),
+    ("HFST, hfst-fst2txt", "att"): ("hfst-fst2txt --version", _write_hfst_program, None),
+    ("foma", "att"): ("foma -v", _write_foma, _read_foma),
+    ("pyfoma", "att"): ("pyfoma", _write_pyfoma, None),
+    ("kfst", "att"): ("kfst", _write_kfst, None),
+    ("Mata", "mata"): ("libmata", _write_mata, None),
+    ("GAP, automata", "g"): ("gap --version", _write_gap_automaton, None),
+    ("GAP, maps", "txt"): ("gap --version", _write_gap_maps, None),
+    ("greenery", "regex"): ("greenery", _write_greenery, None),
+    ("dfa", "dot"): ("dfa", _write_dfa_dot, None),
+    ("tock", "csv"): ("tock", _write_tock, None),
+    ("tock", "dot"): ("tock", _write_tock, None),
+    ("dk.brics.automaton", "dot"): ("libautomaton-java", _write_brics, None),
 }
 """Where the version of a tool is found, how it writes and how it reads; None where it does not."""
 

@@ -126,8 +126,8 @@ _TAG = re.compile(r"</?([A-Za-z]+)(?:\s[^<>]*)?/?>")
 
 
 def html_text(markup: str) -> str:
-    """What graphviz shows of an HTML-like label: `<br/>` ends a line, other tags are left out, entities are read."""
-    text = _TAG.sub(lambda tag: "\n" if tag[1].lower() == "br" else "", markup)
+    """What graphviz shows of an HTML-like label: `<br/>` and each row of a table end a line, other tags are left out, entities are read."""
+    text = _TAG.sub(lambda tag: "\n" if tag[1].lower() in ("br", "tr") else "", markup)
     return unescape(text)
 
 
@@ -181,7 +181,8 @@ def separate(
 
     A label is several letters where every piece between `,`, `|` or `;` is a letter of its own elsewhere, and also where
     single characters stand between a sign and a blank, as in `a, b` and `0 | 1`, which is noted. It is one letter where no
-    piece is a letter and some piece has other than one character, so that `e2,e4` and `(0, 1)` stay whole.
+    piece is a letter and some piece has other than one character, so that `e2,e4` and `(0, 1)` stay whole; `go, stop`, with a blank
+    behind the sign and no bracket, is asked about.
 
     Args:
         labels: every label.
@@ -231,7 +232,16 @@ def _meaning(label: Characters, text: str, alone: set[str], split_at: str | None
                 f"is {text!r} one letter or several? Answer with `split` {_quoted(sign)} for several, or `split` none for one "
                 "letter"
             )
+        if _is_list(label, sign):
+            return f"is {text!r} one letter or several? Answer with `split` {_quoted(sign)} for several, or `split` none for one letter"
     return Separated([label])
+
+
+def _is_list(label: Characters, sign: str) -> bool:
+    """Whether several letters may stand between signs and blanks, as in `go, stop`: no bracket, and no blank within a piece."""
+    if not _is_spaced(label, sign) or any(bracket in plain(label) for bracket in "()[]{}<>"):
+        return False
+    return all(piece and not any(map(_is_blank, piece)) for piece in split_label(label, sign))
 
 
 def _quoted(sign: str) -> str:

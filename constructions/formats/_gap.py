@@ -18,6 +18,7 @@ _TOKEN = re.compile(
   | (?P<name>[A-Za-z_][A-Za-z_0-9]*)\s*:=
   | (?:Transformation|PermList|AsTransformation)\s*\(\s*\[(?P<map>{_NUMBERS})\]\s*\)
   | (?P<open>(?:Group|GroupWithGenerators|Semigroup|Monoid|InverseSemigroup)\s*\(|\[(?=\s*[\[(A-Za-z]))
+  | (?P<identity>IdentityTransformation)\b
   | \[(?P<list>{_NUMBERS})\]
   | (?P<cycles>(?:\([0-9,\ \t]*\)[ \t]*)+)
   | (?P<close>[\])])
@@ -47,6 +48,7 @@ def read_maps(text: str, name: str) -> tuple[list[Map], int]:
         InputError: something is no map; the message has the line.
         LimitError: a point is above `MAX_POINTS`.
     """
+    text = text.replace("\\\n", "")  # a line of GAP that is too long goes on behind a backslash
     found: list[Map] = []
     at, line, depth, label = 0, 1, 0, None
     while at < len(text):
@@ -69,6 +71,8 @@ def read_maps(text: str, name: str) -> tuple[list[Map], int]:
         elif match["skip"] is None:
             if match["cycles"] is not None:
                 images = _cycles(match["cycles"], place)
+            elif match["identity"] is not None:
+                images = {}
             else:
                 numbers = _points(match["map"] if match["list"] is None else match["list"], place)
                 images = dict(enumerate(numbers, 1))

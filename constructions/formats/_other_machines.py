@@ -13,7 +13,9 @@ from typing import NamedTuple
 _PROBABILITY = r"(?:0?\.[0-9]+|[01](?:\.[0-9]*)?|[0-9](?:\.[0-9]+)?[eE]-[0-9]+)"
 _WITH_PROBABILITY = re.compile(rf".*\S\s*[:,;]\s*{_PROBABILITY}\s*", re.DOTALL)
 _PROBABILITY_ALONE = re.compile(rf"\s*{_PROBABILITY}\s*")
-_ARROW = re.compile(r"(?:.*[,;/].*(?:→|⟶|↦|->).*|.+(?:→|⟶|↦|->).+[,;/].*)", re.DOTALL)
+_MOVE = r"[^\s,;/]\s*(?:→|⟶|↦|->)\s*[^\s,;/]"
+_ARROW = re.compile(rf"(?:.*[,;/].*{_MOVE}.*|.*{_MOVE}.*[,;/].*)", re.DOTALL)
+"""What is read or on top of a stack stands before an arrow and what replaces it behind it; an arrow alone is a letter."""
 _TAPE = re.compile(r"[^;,]+;[^;,]+[;,]\s*[LRSN]\s*", re.DOTALL)
 _STACK = re.compile(r"[^;,]+[,;][^;,]+;[^;,]+", re.DOTALL)
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"

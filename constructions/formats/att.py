@@ -18,6 +18,8 @@ from ._reserved import is_empty_move, is_reserved, refused_name
 from ._writing import write_verified
 
 _EMPTY_COLUMN = ""
+_ESCAPES = {"@_SPACE_@": " ", "@_TAB_@": "\t", "@_NEWLINE_@": "\n", "@_COLON_@": ":"}
+"""Signs in names as HFST writes them, which it takes for columns otherwise."""
 _NOT_FINAL = ("inf", "infinity")
 
 
@@ -96,6 +98,10 @@ def parse_att(
         notes = ("the label 0 is a letter here; OpenFst without a symbol table means the empty move by it",)
     if "." in automaton.letters:
         notes += ("the label . is a letter here; pyfoma means any other symbol by it",)
+    if start is None and states[0] != "0" and "0" in found.states and all(q.isdecimal() for q in states):
+        notes += (
+            f"the start is {states[0]}, of the first line, as OpenFst takes it; HFST, foma and kfst mean 0: give `start` 0",
+        )
     spellings = dict.fromkeys(x for *_, x, _ in found.arcs if _is_empty(x))
     notes += tuple(f"{repr(x) if x else 'an empty column'} is read as the empty move" for x in spellings)
     return replace(automaton, name=Path(name).name).with_notes(*notes)
@@ -124,6 +130,8 @@ def _read_lines(text: str) -> _Arcs:
                 )
         else:
             source, target, letter = words[:3]
+            words[2:4] = [_unescape(x) for x in words[2:4]]
+            letter = words[2]
             for x in dict.fromkeys((letter, *words[3:4])):
                 if reserved := refused_name(x):
                     found.problems.append(f"line {number}: {x!r} {reserved}")
@@ -154,6 +162,12 @@ def _columns(line: str) -> list[str]:
         if columns[0] and not any(blank in cell for cell in columns[:2] for blank in " \v\f"):
             return columns
     return line.split()
+
+
+def _unescape(text: str) -> str:
+    for escape, sign in _ESCAPES.items():
+        text = text.replace(escape, sign)
+    return text
 
 
 def _is_empty(name: str) -> bool:
@@ -205,9 +219,10 @@ def _mealy(found: _Arcs, start: str, name: str, track: Track) -> Automaton:
 
 
 def write_att(automaton: Automaton, path: str | Path) -> None:
-    """Write an acceptor or Mealy machine to an `.att` file, the start state first. Names must not contain blanks.
+    """Write an acceptor or Mealy machine to an `.att` file. Letters and outputs must not contain blanks.
 
-    State names are written unchanged. OpenFst reads names that are not numbers only with a symbol table of states.
+    States are numbers from 0, the start, in the order of the automaton: OpenFst, HFST and foma read nothing else, and foma takes any
+    name for 0. The columns of an acceptor are three, as `fstcompile --acceptor` reads them.
 
     Args:
         automaton: the automaton.
@@ -218,10 +233,12 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
         raise InputError(
             f"{name}: an .att file holds accepting states or Mealy outputs, not outputs of states; write a .json file"
         )
-    states = distinct_texts(automaton.states, "state", name)
+    order = [automaton.start, *(q for q in range(len(automaton.states)) if q != automaton.start)]
+    place = {q: i for i, q in enumerate(order)}
+    states = [str(place[q]) for q in range(len(order))]
     letters = distinct_texts(automaton.letters, "letter", name)
     outputs = output_texts(automaton, name)
-    for item in (*states, *letters, *(outputs if kind == "mealy" else ())):
+    for item in (*letters, *(outputs if kind == "mealy" else ())):
         if item.split() != [item]:
             raise InputError(
                 f"{name}: the name {item!r} has blanks or is empty, which .att cannot hold: rename it"
@@ -229,7 +246,6 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
     for item in letters:
         if is_reserved(item):
             raise InputError(f"{name}: letter {item!r} is a reserved name in an .att file: rename it")
-    order = [automaton.start, *(q for q in range(len(states)) if q != automaton.start)]
     lines = []
     for q in order:
         for x, letter in enumerate(letters):
@@ -238,7 +254,8 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
             lines.append("\t".join([states[q], target, letter, *output]))
     lines += [states[q] for q in order if kind == "mealy" or automaton.outputs[q]]
     text = "".join(f"{line}\n" for line in lines)
-    write_verified(automaton, path, text, lambda again: parse_att(again, name))
+    numbered = replace(automaton, states=tuple(states))
+    write_verified(numbered, path, text, lambda again: parse_att(again, name))
 
 
 FORMAT = Format(

@@ -16,6 +16,7 @@ from ..automata._automaton import Automaton, Track, build
 from ..automata._completing import fresh_name
 from ..automata._format import Format
 from ..automata._labels import OutputKind, distinct_texts, output_kind, output_texts
+from ._dot_dialects import translate_dialect
 from ._dot_labels import (
     Characters,
     Separated,
@@ -126,12 +127,13 @@ class _Machine:
 
     @classmethod
     def of(cls, graph: DotGraph, name: str, start: str | None, split: str | None) -> _Machine:
+        notes: list[str] = []
+        dialect = translate_dialect(graph, name, notes) if split is None else None
         markers = _start_markers(graph)
         states = [q for q in graph.nodes if q not in markers]
         if not states:
             raise InputError(f"{name}: no states; a state is a node, a transition an edge with a label")
         arcs: list[_Arc] = []
-        notes: list[str] = []
         for edge in graph.edges:
             if edge.tail not in markers:
                 arcs += [_Arc(edge.tail, edge.head, x, edge.line) for x in _lines_of(edge, name, notes)]
@@ -154,7 +156,7 @@ class _Machine:
         declared = note.removeprefix(MARK).removesuffix(KEPT) if note.startswith(MARK) else None
         if declared is None and split != "none":
             _refuse_other_machines(arcs, graph, name)
-        kind = _kind(declared, states, graph.nodes, arcs, name)
+        kind = dialect or _kind(declared, states, graph.nodes, arcs, name)
         machine = cls(
             name, kind, states, arcs, starts, graph.nodes, note.endswith(KEPT), declared is not None, notes
         )
@@ -168,6 +170,7 @@ class _Machine:
         self.notes += notes_of(found for found in meaning.values() if isinstance(found, Separated))
         arcs: list[_Arc] = []
         empty: dict[str, None] = {}
+        kept: dict[str, None] = {}
         for arc, letter, output in pairs:
             found = meaning[tuple(letter)]
             if isinstance(found, str):
@@ -187,9 +190,14 @@ class _Machine:
                     empty[text] = None
                     arcs.append(_Arc(arc.source, arc.target, piece, arc.line, None))
                 else:
+                    if split == "none" and is_empty_move(text) and not any(mark for _, mark in piece):
+                        kept[text] = None
                     arcs.append(_Arc(arc.source, arc.target, piece, arc.line, text, output))
         self.notes += [
             f"{x!r} is read as the empty move; `{protect(x)}` would be a letter of that name" for x in empty
+        ]
+        self.notes += [
+            f"{x!r} is read as a letter and not as the empty move, since `split` is none" for x in kept
         ]
         self.arcs = arcs
 
@@ -424,13 +432,14 @@ def dot_text(automaton: Automaton, name: str) -> str:
     ]
     for q, state in enumerate(states):
         if kind == "moore":
-            output = escape_label(outputs[q], "{}|<>")
-            lines.append(
-                f'  {state} [shape=record, label="{_quote("{ " + escape_label(texts[q], "{}|<>") + " | " + output + " }")}"];'
-            )
+            # without blanks around the bar, which AALpy takes for a part of the output
+            fields = f"{escape_label(texts[q], '{}|<>')}|{escape_label(outputs[q], '{}|<>')}"
+            lines.append(f'  {state} [shape=record, label="{_quote(f"{{{fields}}}")}"];')
         else:
             accepted = kind == "acceptor" and automaton.outputs[q]
-            lines.append(f"  {state} [shape={'doublecircle' if accepted else 'circle'}];")
+            shape = "doublecircle" if accepted else "circle"
+            # graphviz shows the name without the label too, but AALpy reads no node without one
+            lines.append(f'  {state} [shape={shape}, label="{_quote(escape_label(texts[q], ""))}"];')
     lines.append(f"  {marker} -> {states[automaton.start]};")
     for q, state in enumerate(states):
         for x, letter in enumerate(letters):

@@ -18,7 +18,8 @@ from ._reserved import is_empty_move, is_reserved, refused_name
 from ._writing import write_verified
 
 _TOKEN = re.compile(r'[ \t]*(?:"([^"\n]*)"|([^\s"#]+)|(\#.*)|(?P<bad>\S))')
-_BARE = re.compile(r"[A-Za-z0-9_]+")
+_BARE = re.compile(r"[A-Za-z0-9]+")
+"""Names that FAdo's grammar takes without quotes."""
 
 
 @dataclass
@@ -156,7 +157,9 @@ def write_fado(automaton: Automaton, path: str | Path) -> None:
     letters = [_quote(x, "letter", name) for x in distinct_texts(automaton.letters, "letter", name)]
     order = [automaton.start, *(q for q in range(len(states)) if q != automaton.start)]
     final = [states[q] for q in order if automaton.outputs[q]]
-    lines = [" ".join(["@DFA", *final, "*", states[automaton.start], "$", *letters])]
+    initial = [] if letters else ["*", states[automaton.start]]
+    # FAdo takes no initial state behind @DFA: it is the source of the first transition
+    lines = [" ".join(["@DFA", *final, *initial, "$", *letters])]
     lines += [
         f"{states[q]} {letter} {states[automaton.transitions[x, q]]}"
         for q in order

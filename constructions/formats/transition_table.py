@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,7 +60,7 @@ def read_transition_table(
 ) -> Automaton:
     """Read an automaton from a table: the header `state,a,b`, and a row `q0,q1,q0` for each state.
 
-    The columns `start`, `accepting` and `output` are no letters; a state may be marked by `->` or `*` before its name instead. The first
+    The columns `start`, `accepting` and `output` are no letters; a state may be marked by `->` (or `>`) and `*` (or `@`) before its name instead. The first
     row is the start if none is marked. A cell that is empty or `-` is a missing transition; `{q0, q1}` is several next states, and a
     column `ε` has empty moves, both in acceptors only; `q1/x` in every cell is a Mealy machine. Without accepting states and outputs
     each state is its own output. Cells are separated by commas, semicolons or tabs.
@@ -151,22 +152,29 @@ def _read_rows(text: str, name: str) -> tuple[_Table, list[str]]:
         table.problems.append(f"line 1: the column {table.letters[other.at][:60]!r} {other.what}")
     if not body:
         table.problems.append("no rows below the header; write a row `q0,q1,q0` for each state")
+    accept_marks = _accept_marks([row for _, row in body])
     for number, row in body:
         if len(row) != len(header):
             table.problems.append(f"line {number} has {len(row)} cells, the header has {len(header)}")
         else:
-            _add_row(table, number, row, roles)
+            _add_row(table, number, row, roles, accept_marks)
     return table, notes
 
 
-def _add_row(table: _Table, number: int, row: Sequence[str], roles: Sequence[str]) -> None:
+def _accept_marks(rows: Sequence[Sequence[str]]) -> str:
+    """The signs before the name of an accepting state: `*`, and tock's `@` unless a state's name begins with it."""
+    named = any(re.search(r"(?:^|[{,;|:]\s*)@", cell) for row in rows for cell in row[1:])
+    return "*" if named else "*@"
+
+
+def _add_row(table: _Table, number: int, row: Sequence[str], roles: Sequence[str], accept_marks: str) -> None:
     state, marks = row[0], {"start": False, "accepting": False}
     if "start" not in roles:
         for arrow in _ARROWS:
             if state.startswith(arrow) and len(state) > len(arrow):
                 state, marks["start"] = state[len(arrow) :].strip(), True
                 break
-    if "accepting" not in roles and "output" not in roles and state.startswith("*") and len(state) > 1:
+    if "accepting" not in roles and "output" not in roles and state[:1] in accept_marks and len(state) > 1:
         state, marks["accepting"] = state[1:].strip(), True
     for cell, role in zip(row, roles, strict=True):
         if role in marks:
