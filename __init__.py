@@ -7,4 +7,4 @@ from .foundation._extras import attach_names
 
 __version__ = "0.2.0"
 
-__getattr__, __dir__, __all__ = attach_names(__name__, __file__)
+__getattr__, __dir__ = attach_names(__name__, __file__)

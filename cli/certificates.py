@@ -138,6 +138,9 @@ def run(
         int | None, typer.Option(help="Number of letters of each random word. The default is 1,000.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random words. The default is 0.")] = None,
+    max_letters: Annotated[
+        int, typer.Option(help="Largest number of letters of all random words together.")
+    ] = 1_000_000_000,
     dtype: Annotated[
         str,
         typer.Option(
@@ -182,11 +185,11 @@ def run(
     """
     from ..theory._run_file import require_words, run_file
 
-    require_words(word, random, length, seed)
+    require_words(word, random, length, seed, max_letters)
     found = construct_if_spec(certificate)
     with show_work("running") as progress:
         outcome = run_file(
-            found, word=word, random=random, length=length, seed=seed, dtype=dtype, start=start,
+            found, word=word, random=random, length=length, seed=seed, max_letters=max_letters, dtype=dtype, start=start,
             sequential=sequential, picture=picture, progress=progress,
         )  # fmt: skip
     if as_json:

@@ -14,6 +14,14 @@ from .help import PROOFS, complete_claim, complete_spec
 from .options import Json
 from .output import print_json, print_table, say, say_written
 
+Ids = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[ID]...",
+        autocompletion=complete_claim,
+        help="The claims, such as G.T4 (`mirrormata claims` lists them) or CK.S5, which tables of `construct` and `plan` name.",
+    ),
+]
 Paths = Annotated[
     list[str] | None,
     typer.Option(
@@ -31,14 +39,7 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ID]...",
-            autocompletion=complete_claim,
-            help="The claims to check, such as G.T4 (`mirrormata claims` lists them).",
-        ),
-    ] = None,
+    ids: Ids = None,
     all_claims: Annotated[
         bool, typer.Option("--all", help="Check all claims with full effort, which takes minutes.")
     ] = False,
@@ -179,14 +180,7 @@ def verify(
 
 
 def list_claims(
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ID]...",
-            autocompletion=complete_claim,
-            help="The claims to explain, such as CK.S5: the IDs in the tables of `construct` and `plan`.",
-        ),
-    ] = None,
+    ids: Ids = None,
     show: Annotated[
         str | None, typer.Option(metavar="ID", hidden=True, help="Explain this claim, as ID alone does.")
     ] = None,

@@ -32,6 +32,15 @@ Precision = Annotated[
         help="Precision of the computation: fp32, or bf16 by PyTorch's autocast. The default is fp32.",
     ),
 ]
+Logs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--log",
+        metavar="NAME",
+        help="Also write the metrics for other programs: csv (the file metrics.csv), tensorboard or wandb, which need their "
+        "packages. Can be repeated.",
+    ),
+]
 Minutes = Annotated[
     float | None,
     typer.Option(
@@ -186,15 +195,7 @@ def train(
             help="Set any other entry of the experiment, for example model.conv=4. Can be repeated.",
         ),
     ] = None,
-    logs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--log",
-            metavar="NAME",
-            help="Also write the metrics for other programs: csv (the file metrics.csv), tensorboard or wandb, which need their "
-            "packages. Can be repeated.",
-        ),
-    ] = None,
+    logs: Logs = None,
     minutes: Minutes = None,
     as_json: Json = False,
 ) -> None:
@@ -319,6 +320,7 @@ def sweep(
         ),
     ],
     minutes: Minutes = None,
+    logs: Logs = None,
     table: Annotated[bool, typer.Option("--table", help="Show the results so far without training.")] = False,
     picture: Annotated[
         str | None,
@@ -350,7 +352,7 @@ def sweep(
 
         picture_format(picture)  # refused before anything is trained
     if not table:
-        run_sweep(wanted, place, minutes=minutes, say=partial(say, error=True))
+        run_sweep(wanted, place, minutes=minutes, logs=logs or [], say=partial(say, error=True))
     if as_json:
         print_json(sweep_json(wanted, place))
     else:

@@ -27,8 +27,10 @@ EXTRAS = MappingProxyType({
     "markupsafe": "report",
     "networkx": "interop",
     "plotly": "report",
+    "tensorboard": "tensorboard",
     "torch": "models",
     "triton": "models",
+    "wandb": "wandb",
     "xlstm": "xlstm",
 })  # fmt: skip
 """The extra that installs each package, by the name under which it is imported."""
@@ -71,10 +73,11 @@ def missing_extra(what: str, package: str) -> MissingExtraError:
     )
 
 
-def attach_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package: the names that its stub file lists, each loaded on first use.
+def attach_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package: the names that its stub file lists, each loaded on first use.
 
-    A name that lacks a package of an extra raises `MissingExtraError`, also in `from mirrormata import train`.
+    A name that lacks a package of an extra raises `MissingExtraError`, also in `from mirrormata import train`. `__all__`, which
+    `from mirrormata import *` asks for, has the names that can be loaded here; `dir` has all.
 
     Args:
         package: the package's `__name__`.
@@ -83,7 +86,17 @@ def attach_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     load, names, all_names = lazy_loader.attach_stub(package, file)
 
     def load_name(name: str) -> Any:
+        if name == "__all__":
+            return [x for x in all_names if _can_be_loaded(load_name, x)]
         with needed_by(f"`{package}.{name}`"):
             return load(name)
 
-    return load_name, names, all_names
+    return load_name, names
+
+
+def _can_be_loaded(load_name: Callable[[str], Any], name: str) -> bool:
+    try:
+        load_name(name)
+    except MissingExtraError:
+        return False
+    return True

@@ -2,4 +2,4 @@
 
 from ..foundation._extras import attach_names
 
-__getattr__, __dir__, __all__ = attach_names(__name__, __file__)
+__getattr__, __dir__ = attach_names(__name__, __file__)

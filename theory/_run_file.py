@@ -17,7 +17,7 @@ from ..constructions._realisation import Realisation, realisation_from_certifica
 from ..constructions.automata._automaton import Automaton, Indices
 from ..constructions.automata._labels import label_text
 from ..foundation._arguments import require_count
-from ..foundation._errors import InputError
+from ..foundation._errors import InputError, LimitError
 from ..foundation._text import count_noun
 from ._check import accept_certificate
 from ._kinds import kind_of, require_run
@@ -101,10 +101,18 @@ def _end(automaton: Automaton, letters: list[int], start: int | None) -> tuple[s
     return str(automaton.states[current]), str(output)
 
 
+MAX_LETTERS = 10**9
+"""Letters of all random words together that a run may have unless it is told otherwise."""
+
+
 def require_words(
-    word: str | None, random: int | None, length: int | None = None, seed: int | None = None
+    word: str | None,
+    random: int | None,
+    length: int | None = None,
+    seed: int | None = None,
+    max_letters: int = MAX_LETTERS,
 ) -> None:
-    """`InputError` unless either a word is given or random ones; see `run_file`."""
+    """`InputError` unless either a word is given or random ones, and `LimitError` if those are too long; see `run_file`."""
     if word is not None and random is not None:
         raise InputError("run: `word` and `random` are both given: leave one of them out")
     if word is None and random is None:
@@ -119,6 +127,13 @@ def require_words(
         raise InputError(
             f"run: `{'random' if random == 0 else 'length'}` 0 runs nothing: give a number from 1 on"
         )
+    require_count("max_letters", max_letters, 1)
+    letters = (random or 0) * (1_000 if length is None else length)
+    if letters > max_letters:
+        raise LimitError(
+            f"run: {letters:,} random letters; the limit is {max_letters:,}, since a run reads them one by one: give a smaller `length` "
+            "or `random`, or raise `max_letters`"
+        )
 
 
 def run_file(
@@ -128,6 +143,7 @@ def run_file(
     random: int | None,
     length: int | None = None,
     seed: int | None = None,
+    max_letters: int = MAX_LETTERS,
     dtype: str,
     start: str | None = None,
     sequential: bool = False,
@@ -137,9 +153,9 @@ def run_file(
     """Run a certificate's LRNN on one word, or on `random` words of a length; see `run` for the arithmetic.
 
     `certificate`: the path of one, or a construction, whose certificate is made and checked.
-    `length`, `seed`: of random words only, by default 1,000 and 0.
+    `length`, `seed`: of random words only, by default 1,000 and 0. `max_letters`: the most letters that these have together.
     """
-    require_words(word, random, length, seed)
+    require_words(word, random, length, seed, max_letters)
     if dtype != "exact":
         dtype = float_format(dtype).name
     document: Mapping[str, Any]

@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +23,7 @@ from ...foundation._interrupting import interrupt_behind, received_signal
 from ...foundation._locks import lock_file
 from .._records import without_format
 from ..training._experiment import settings_difference
+from ..training._logs import check_logs
 from ..training._train import check_minutes, train
 from ._sweep import Sweep, SweepCell
 
@@ -141,7 +142,12 @@ class SweepFolder:
 
 
 def run_sweep(
-    sweep: Sweep, place: SweepFolder, *, minutes: float | None = None, say: Say = lambda _: None
+    sweep: Sweep,
+    place: SweepFolder,
+    *,
+    minutes: float | None = None,
+    logs: Sequence[str] = (),
+    say: Say = lambda _: None,
 ) -> bool:
     """Train the cells of a sweep that are neither finished nor held by another process.
 
@@ -152,6 +158,7 @@ def run_sweep(
         sweep: the cells.
         place: the folder of results, which several machines may share.
         minutes: after this time, the current cell is saved and released, so that it can be continued later; None for no limit.
+        logs: where the metrics of each cell go besides `metrics.jsonl` in its folder `runs/KEY`; see `train`.
         say: called with a line about each event.
 
     Returns:
@@ -161,15 +168,18 @@ def run_sweep(
         InputError: the folder holds results of other settings, or its file system has no locks.
     """
     check_minutes(minutes)
+    logs = check_logs(list(logs))
     make_folder(place.path)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     tried: set[str] = set()
-    while _one_pass(sweep, place, tried, deadline, say):
+    while _one_pass(sweep, place, tried, deadline, logs, say):
         pass
     return all(place.result(cell) is not None for cell in sweep.cells)
 
 
-def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float | None, say: Say) -> bool:
+def _one_pass(
+    sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float | None, logs: Sequence[str], say: Say
+) -> bool:
     """Go through all cells that were not `tried` here; whether one was trained."""
     before = len(tried)
     for cell in sweep.cells:
@@ -185,17 +195,17 @@ def _one_pass(sweep: Sweep, place: SweepFolder, tried: set[str], deadline: float
         try:
             if place.result(cell) is None:  # it may have been finished between the look and the lock
                 tried.add(cell.key)
-                _train(cell, place, left, say)
+                _train(cell, place, left, logs, say)
         finally:
             lock.release()
     return len(tried) > before
 
 
-def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, say: Say) -> None:
+def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, logs: Sequence[str], say: Say) -> None:
     say(f"{cell.key}: training")
     began = time.monotonic()
     try:
-        outcome = train(cell.experiment, place.path / "runs" / cell.key, minutes=minutes)
+        outcome = train(cell.experiment, place.path / "runs" / cell.key, minutes=minutes, logs=logs)
     except MirrormataError as error:  # something that is missing here: no result, another machine may have it
         say(f"{cell.key}: not run: {error}")
         return

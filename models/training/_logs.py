@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from ...foundation._arguments import require_list
 from ...foundation._errors import InputError
-from ...foundation._extras import needed_by
+from ...foundation._extras import is_installed, missing_extra, needed_by
 from ...foundation._files import is_there, read_text, system_errors, write_text
 
 Line = dict[str, Any]
@@ -142,7 +142,7 @@ class TensorboardLog:
     """Event files in `tensorboard` in the folder of the training. Steps beyond the checkpoint are marked as void when it goes on."""
 
     def __init__(self, about: LoggedTraining) -> None:
-        with needed_by("the log `tensorboard`"), _needs("tensorboard"):
+        with needed_by("the log `tensorboard`"):
             from torch.utils.tensorboard import SummaryWriter
         self._seeds = about.seeds
         place = about.folder / "tensorboard"
@@ -172,7 +172,7 @@ class WandbLog:
     """A run of Weights & Biases, named after the folder; `WANDB_PROJECT`, `WANDB_MODE` and its other variables apply."""
 
     def __init__(self, about: LoggedTraining) -> None:
-        with _needs("wandb"):
+        with needed_by("the log `wandb`"):
             import wandb
         name = about.folder / "wandb-run.txt"  # so that a training that goes on is the same run
         if not is_there(name):
@@ -210,19 +210,6 @@ LOGS: dict[str, Callable[[LoggedTraining], TrainingLog]] = {
 }
 
 
-@contextmanager
-def _needs(package: str) -> Iterator[None]:
-    """A package that is not there is one line with the command that installs it."""
-    try:
-        yield
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        raise InputError(
-            f"`logs` {package}: the package {package} is missing: pip install {package}"
-        ) from None
-
-
 def check_logs(logs: Any) -> list[str]:
     """The names of logs, each once.
 
@@ -230,15 +217,15 @@ def check_logs(logs: Any) -> list[str]:
         logs: what was given.
 
     Raises:
-        InputError: one of them is unknown, or its package is not installed.
+        InputError: one of them is unknown.
+        MissingExtraError: its package is not installed.
     """
     names = list(dict.fromkeys(require_list("logs", logs, f"a list of {', '.join(LOGS)}")))
     for name in names:
         if name not in LOGS:
             raise InputError(f"`logs` {name}: it is one of {', '.join(LOGS)}")
-        if name != "csv":
-            with _needs(name):
-                __import__(name)
+        if name != "csv" and not is_installed(name):
+            raise missing_extra(f"the log `{name}`", name)
     return names
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mirrormata.foundation._errors import InputError
+from mirrormata.foundation._errors import InputError, MissingExtraError
 from mirrormata.models.training._experiment import Experiment, experiment_from_dict
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._logs import LOGS, scalars
@@ -97,7 +97,7 @@ def test_unknown_logs_and_missing_packages_are_one_line(
     for name in LOGS:
         if name != "csv":
             monkeypatch.setitem(sys.modules, name, None)
-            with pytest.raises(InputError, match=f"the package {name} is missing: pip install {name}"):
+            with pytest.raises(MissingExtraError, match=rf"the log `{name}` needs {name}, .* 'mirrormata\[{name}\]'"):
                 train(experiment(), tmp_path / "run", logs=[name])
     assert not (tmp_path / "run").exists()
 

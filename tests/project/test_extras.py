@@ -161,7 +161,8 @@ def test_public_names_load_or_say_what_they_need(bare: dict[str, str]) -> None:
         lacking = {}
         for package in ("", ".constructions", ".theory", ".models", ".kernels"):
             module = importlib.import_module("mirrormata" + package)
-            for name in module.__all__:
+            assert {*module.__all__} <= {*dir(module)}
+            for name in dir(module):
                 try:
                     getattr(module, name)
                 except MissingExtraError as error:
