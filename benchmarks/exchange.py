@@ -88,7 +88,7 @@ EXCHANGES: dict[tuple[str, str], Exchange] = {
     ("pyfoma", "att"): Exchange(OUTPUTS, numbered=True),
     ("kfst", "att"): Exchange(OUTPUTS, numbered=True),
     ("Mata", "mata"): Exchange(leave_out=("empty moves",), numbered=True),
-    ("GAP, automata", "g"): Exchange(numbered=True),
+    ("GAP, automata", "g"): Exchange(families=("letters", "digits"), numbered=True),
     ("GAP, maps", "txt"): Exchange(("moore",), ("letters",), numbered=True),
     ("greenery", "regex"): Exchange(families=("letters", "digits"), leave_out=DETERMINISTIC),
     ("dfa", "dot"): Exchange(leave_out=(*DETERMINISTIC, "partial"), split="none"),
