@@ -193,7 +193,41 @@ def separate(
     for label in labels:
         if tuple(label) not in found:
             found[tuple(label)] = _meaning(label, plain(label), alone, split_at)
+    if split_at is None:
+        _ask_about_shared_pieces(labels, found)
     return found
+
+
+def _ask_about_shared_pieces(
+    labels: Sequence[Characters], found: dict[tuple[tuple[str, bool], ...], Separated | str]
+) -> None:
+    """A label `go,stop` that was left whole is asked about where `stop,wait` has one of its pieces at another place, else noted."""
+    places: dict[str, set[int]] = {}
+    lists: dict[tuple[tuple[str, bool], ...], list[str]] = {}
+    for label in labels:
+        whole, key = found[tuple(label)], tuple(label)
+        sign = next((sign for sign in SEPARATORS if has(label, sign)), None)
+        if sign is None or key in lists or isinstance(whole, str) or whole.letters != [label]:
+            continue
+        if any(bracket in plain(label) for bracket in "()[]{}<>"):
+            continue
+        lists[key] = [plain(piece) for piece in split_label(label, sign)]
+        for i, piece in enumerate(lists[key]):
+            places.setdefault(piece, set()).add(i)
+    for key, pieces in lists.items():
+        sign = next(sign for sign in SEPARATORS if (sign, False) in key)
+        text = "".join(c for c, _ in key)
+        if any(len(places[piece]) > 1 for piece in pieces):
+            found[key] = _question(text, sign)
+        else:
+            found[key] = Separated(
+                [list(key)],
+                f"the label {text[:60]!r} is read as one letter; `split` {_quoted(sign)} makes it {len(pieces)}",
+            )
+
+
+def _question(text: str, sign: str) -> str:
+    return f"is {text!r} one letter or several? Answer with `split` {_quoted(sign)} for several, or `split` none for one letter"
 
 
 def _meaning(label: Characters, text: str, alone: set[str], split_at: str | None) -> Separated | str:
@@ -228,12 +262,9 @@ def _meaning(label: Characters, text: str, alone: set[str], split_at: str | None
         if single and _is_spaced(label, sign):
             return Separated(pieces, f"the label {text!r} is read as {len(pieces)} letters between {sign!r}")
         if any(known) or single:
-            return (
-                f"is {text!r} one letter or several? Answer with `split` {_quoted(sign)} for several, or `split` none for one "
-                "letter"
-            )
+            return _question(text, sign)
         if _is_list(label, sign):
-            return f"is {text!r} one letter or several? Answer with `split` {_quoted(sign)} for several, or `split` none for one letter"
+            return _question(text, sign)
     return Separated([label])
 
 

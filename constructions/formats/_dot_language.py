@@ -216,11 +216,15 @@ class _Parser:
             return self.statements(_Scope(dict(scope.node), dict(scope.edge)), depth + 1)
         if self.sign("{"):
             return self.statements(_Scope(dict(scope.node), dict(scope.edge)), depth + 1)
-        node = self.identifier("a node")
-        for _ in range(2):
-            if self.sign(":"):
-                self.identifier("a port")
-        return [node]
+        nodes: list[str] = []
+        while not nodes or self.sign(
+            ","
+        ):  # graphviz takes `a, b` for both nodes, which the published grammar does not have
+            nodes.append(self.identifier("a node"))
+            for _ in range(2):
+                if self.sign(":"):
+                    self.identifier("a port")
+        return nodes
 
     def attributes(self) -> dict[str, str]:
         values: dict[str, str] = {}

@@ -107,12 +107,12 @@ FILES = [
         'digraph finite_state_machine { rankdir=LR; node [shape = doublecircle]; q0\nnode [shape=plaintext] s;\ns [label=""];\n'
         'node [shape = circle];\ns -> q0 [ label = "start" ]; q0 -> q0 [ label = "0" ]; q0 -> q1 [ label = "1" ]; q1 -> q0 [label="1"]; '
         'q1 -> q1 [label="0"] }', ("0", "1"), even("1")),
-    File("homework pages with graphviz blocks: accepting states as a list `q0,q1;`, which graphviz takes", "right", "m.dot",
+    File("homework pages with graphviz blocks: accepting states as a list `q0,q1;`, which graphviz takes", "refused", "m.dot",
         'digraph finite_state_machine { node [shape = doublecircle]; q0,q1; node [shape=point]; s; node [shape = circle]; s -> q0; '
         'q0 -> q1 [label = "a"]; q1 -> q2 [label = "a"]; q2 -> q2 [label = "a"] }', ("a",), lambda w: len(w) < 2),
-    File("course pages on minimal DFAs: start as `start [shape = none, label=\"\"]`, two letters as `a, b`", "right", "m.dot",
+    File("course pages on minimal DFAs: no statement sets the shape back, so graphviz draws q0 and q2 with two circles too", "right", "m.dot",
         'digraph DFA { rankdir=LR; node [shape = doublecircle]; q1; start [shape = none, label=""]; start -> q0; q0 -> q0 [label = "a"]; '
-        'q0 -> q1 [label = "b"]; q1 -> q2 [label = "a, b"]; }', ("a", "b"), lambda w: w[-1:] == ("b",) and w.count("b") == 1),
+        'q0 -> q1 [label = "b"]; q1 -> q2 [label = "a, b"]; }', ("a", "b"), same("a*(b[ab]?)?")),
     File("a README that prints graphviz text of a DFA: the start is a point", "right", "m.gv",
         'digraph G {\n  rankdir=LR;\n  node [shape = point]; start;\n  node [shape = doublecircle]; q0;\n  node [shape = circle];\n'
         '  start -> q0;\n  q0 -> q1 [label="a"];\n  q0 -> q0 [label="b"];\n  q1 -> q0 [label="a"];\n  q1 -> q1 [label="b"];\n}\n',
