@@ -292,17 +292,11 @@ def run_probe(
 
 
 HEAD = (
-    "tool",
-    "version",
-    "format",
-    "machines",
-    "read: equal",
-    "refused",
-    "different",
-    "written: equal",
-    "refused",
-    "different",
-)
+    "tool", "version", "format", "files", "read: equal", "said", "not in the file", "refused", "different", "written: equal",
+    "refused", "different",
+)  # fmt: skip
+"""Of the files that a tool wrote: read as the same machine, as another one as the notes say, not read by their own tool or graphviz either,
+refused, and read as another one. Of those that the package wrote: read by the tool as the same, refused by the package, and others."""
 
 
 def table_rows(rows: Sequence[dict[str, Any]]) -> list[list[object]]:

@@ -14,6 +14,8 @@ from typing import Any
 import typer.main
 import yaml
 
+from mirrormata.benchmarks.exchange import HEAD as EXCHANGE_HEAD
+from mirrormata.benchmarks.exchange import table_rows as exchange_rows
 from mirrormata.benchmarks.hopper_forward import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
@@ -100,6 +102,13 @@ def library_table() -> str:
         description = row["description"].replace("*", "\\*")
         rows.append((f"`{row['name']}`", description, f"`{row['example']}`", *sizes))
     return table(("name", "letters; state", "example", "states", "letters", "monoid"), rows, (3, 4, 5))
+
+
+def exchange_table() -> str:
+    """How many random automata other tools and the package read of each other, from the committed results."""
+    path = ROOT / "benchmarks" / "results" / "exchange.json"
+    rows = exchange_rows(json.loads(path.read_text(encoding="utf-8"))["rows"])
+    return table(EXCHANGE_HEAD, rows, range(3, len(EXCHANGE_HEAD)))
 
 
 def files_of_checker(kind: str) -> list[Path]:
@@ -604,6 +613,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "printed": printed_table,
     "checkers": checkers_table,
     "library": library_table,
+    "exchange": exchange_table,
     "recurrences": recurrences_table,
     "sweeps": sweeps_tables,
     "throughput": throughput_table,
