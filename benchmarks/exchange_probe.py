@@ -414,7 +414,7 @@ def _read_foma(path: Path, kind: str) -> Machine:
 
 
 def _write_pyfoma(machine: Machine, path: Path) -> None:
-    from pyfoma import FST, State, Transition
+    from pyfoma import FST, State
 
     made = FST(alphabet=set(machine["letters"]))
     states = [State() for _ in machine["states"]]
@@ -425,7 +425,6 @@ def _write_pyfoma(machine: Machine, path: Path) -> None:
     for q in range(len(states)) if machine["kind"] == "mealy" else machine["accepting"]:
         states[q].finalweight = 0.0
         made.finalstates.add(states[q])
-    _ = Transition
     made.save_att(str(path.with_suffix("")))
     written = path.with_suffix("")
     if not path.exists() and written.exists():
@@ -445,24 +444,6 @@ def _write_kfst(machine: Machine, path: Path) -> None:
         encoding="utf-8",
     )
     path.write_text(kfst.FST.from_att_file(str(source)).to_att_code(), encoding="utf-8")
-
-
-# Mata
-
-
-def _write_mata(machine: Machine, path: Path) -> None:
-    from libmata import alphabets
-    from libmata.nfa import nfa
-
-    made = nfa.Nfa(len(machine["states"]))
-    made.make_initial_state(0)
-    made.make_final_states(machine["accepting"])
-    alphabet = alphabets.OnTheFlyAlphabet.from_symbol_map({x: i for i, x in enumerate(machine["letters"])})
-    made.label = ""
-    for p, x, r, _ in machine["arcs"]:
-        made.add_transition(p, machine["letters"].index(x), r)
-    made.alphabet = alphabet
-    path.write_text(made.to_mata_str() if hasattr(made, "to_mata_str") else str(made), encoding="utf-8")
 
 
 # GAP
@@ -495,14 +476,6 @@ def _write_gap_automaton(machine: Machine, path: Path) -> None:
         'LoadPackage("automata");;\n'
         f'PrintTo("{path}", Automaton("{kind}", {n}, {alphabet}, {table}, [1], {accepting}), "\\n");\n'
     )
-
-
-def _write_gap_maps(machine: Machine, path: Path) -> None:
-    n, letters = len(machine["states"]), machine["letters"]
-    images = [
-        [next(r + 1 for p, y, r, _ in machine["arcs"] if (p, y) == (q, x)) for q in range(n)] for x in letters
-    ]
-    _run_gap(f'PrintTo("{path}", List({images}, Transformation), "\\n");\n')
 
 
 # greenery, dfa, Brics
@@ -586,9 +559,7 @@ TOOLS: dict[tuple[str, str], tuple[str, Write | None, Read | None]] = {
     ("foma", "att"): ("foma -v", _write_foma, _read_foma),
     ("pyfoma", "att"): ("pyfoma", _write_pyfoma, None),
     ("kfst", "att"): ("kfst", _write_kfst, None),
-    ("Mata", "mata"): ("libmata", _write_mata, None),
     ("GAP, automata", "g"): ("gap --version", _write_gap_automaton, None),
-    ("GAP, maps", "txt"): ("gap --version", _write_gap_maps, None),
     ("greenery", "regex"): ("greenery", _write_greenery, None),
     ("dfa", "dot"): ("dfa", _write_dfa_dot, None),
     ("tock", "csv"): ("tock", _write_tock, None),
