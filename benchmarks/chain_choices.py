@@ -100,6 +100,10 @@ def summarise_choices(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return table
 
 
+HEAD = ("choice", "automata", "admitted", "fewer layers", "less work", "layers, ratio", "work, ratio")
+"""The columns of `table_rows`; ratios to own.chain are medians over the automata that admit the choice."""
+
+
 def table_rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
     """One row a choice and group, for the page."""
     rows = []
