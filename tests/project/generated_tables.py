@@ -22,6 +22,7 @@ from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.tests.models.recurrences import RECURRENCES, survey
 from mirrormata.tests.project.generated_benchmarks import (
     chain_choices_table,
+    exchange_table,
     fla_checkpoints_table,
     hopper_table,
     kernel_counters_table,
@@ -310,6 +311,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "results": results_table,
     "state-size": state_size_table,
     "named-automata": named_automata_table,
+    "exchange": exchange_table,
     "random-automata": random_automata_table,
     "chain-choices": chain_choices_table,
     "peers-patterns": peers_patterns_table,
