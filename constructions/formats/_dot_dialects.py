@@ -1,4 +1,4 @@
-"""What single tools mean by their drawings, put into the terms of `dot.py`: fstdraw, dk.brics.automaton, dfa, pyformlang, FAdo.
+"""What single tools mean by their drawings, put into the terms of `dot.py`: fstdraw, dk.brics.automaton, dfa, pyformlang, FAdo, automata-lib.
 
 Each is known by the name of its graph, or by attributes that only it writes. A label that this file has understood has its signs
 escaped, so that it is one letter.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ...foundation._errors import InputError
 from ..automata._labels import OutputKind
-from ._dot_labels import escape_label
+from ._dot_labels import escape_label, html_text
 from ._dot_language import DotEdge, DotGraph, HtmlText
 
 MAX_RANGE = 1_000
@@ -21,30 +21,83 @@ _RANGE = re.compile(rf"({_CHARACTER})(?:-({_CHARACTER}))?")
 _SIGNS = ",|;/"
 
 
-def translate_dialect(graph: DotGraph, name: str, notes: list[str]) -> OutputKind | None:
+def translate_dialect(graph: DotGraph, name: str, notes: list[str], split: str | None) -> OutputKind | None:
     """Rewrite the graph of a known tool in place, and say what kind of machine it is; None where the drawing itself says that.
 
     Args:
         graph: the graph.
         name: the name with which error messages begin.
         notes: what was assumed is added here.
+        split: the answer of the user, with which labels stay as they are; None if there is none.
 
     Raises:
         InputError: the drawing has weights, or a range of very many characters.
     """
-    if graph.name == "FST":
-        return _fstdraw(graph, name, notes)
     nodes = graph.nodes
-    if graph.name == "Automaton" and nodes.get("initial", {}).get("shape") == "plaintext":
-        return _brics(graph, name, notes)
     if any("is_final" in x and "peripheries" in x for x in nodes.values()):
         return "acceptor"  # pyformlang
-    if graph.name == "finite_state_machine" and nodes.get("dummy", {}).get("shape") == "point":
+    if any(x.attributes.get("tooltip") == f"->{x.head}" for x in graph.edges):
+        return "acceptor"  # automata-lib, whose letters may have commas: what a label means is asked
+    if graph.name == "finite_state_machine" and any(_is_dummy(q, x) for q, x in nodes.items()):
+        if split is None:
+            _relabel(graph, lambda _, label: [_one_letter(x) for x in label.split(", ")])
         return "acceptor"  # FAdo
+    if split is not None:
+        return None
+    if graph.name == "FST":
+        return _fstdraw(graph, name, notes)
+    if graph.name == "Automaton" and nodes.get("initial", {}).get("shape") == "plaintext":
+        return _brics(graph, name, notes)
+    if _has_two_lines(graph):
+        return _two_lines(graph, notes)
     labels = {q: x.get("label", "").split("\\n---\\n") for q, x in nodes.items() if x.get("shape") != "point"}
     if labels and all(len(x) == 2 for x in labels.values()):
         return _dfa(graph, {q: x[1] for q, x in labels.items()}, notes)
     return None
+
+
+def _is_dummy(name: str, attributes: dict[str, str]) -> bool:
+    """Whether FAdo drew a node from which an arrow leads into a start state."""
+    return name.startswith("dummy") and attributes.get("shape") == "point"
+
+
+def _labels_of_letters(graph: DotGraph) -> list[tuple[int, str]]:
+    """The places and labels of all edges but the arrows into the start."""
+    markers = {
+        q for q, x in graph.nodes.items() if q.lower().startswith("__start") or x.get("shape") == "point"
+    }
+    return [(i, x.attributes.get("label", "")) for i, x in enumerate(graph.edges) if x.tail not in markers]
+
+
+def _has_two_lines(graph: DotGraph) -> bool:
+    """Whether every label is HTML-like and has two lines with text."""
+    labels = [label for _, label in _labels_of_letters(graph)]
+    return bool(labels) and all(
+        isinstance(label, HtmlText)
+        and [bool(x.strip()) for x in html_text(label).split("\n")] == [True, True]
+        for label in labels
+    )
+
+
+def _two_lines(graph: DotGraph, notes: list[str]) -> OutputKind:
+    """The models of DotModels, as TLS servers: `<ClientHello | Finished<br />Alert>` is the inputs, a line break, and the output."""
+    notes.append("the two lines of each label are read as the inputs, between ' | ', and the output")
+    read = dict(_labels_of_letters(graph))
+    edges: list[DotEdge] = []
+    for i, edge in enumerate(graph.edges):
+        if i not in read:
+            edges.append(edge._replace(attributes=edge.attributes | {"label": ""}))
+            continue
+        inputs, output = (line.strip() for line in html_text(read[i]).split("\n"))
+        edges += [
+            edge._replace(
+                attributes=edge.attributes
+                | {"label": f"{escape_label(x, _SIGNS)}/{escape_label(output, _SIGNS)}"}
+            )
+            for x in (piece.strip() for piece in inputs.split(" | "))
+        ]
+    graph.edges = edges
+    return "mealy"
 
 
 def _relabel(graph: DotGraph, label_of: Callable[[DotEdge, str], list[str]]) -> None:

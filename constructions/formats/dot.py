@@ -128,7 +128,7 @@ class _Machine:
     @classmethod
     def of(cls, graph: DotGraph, name: str, start: str | None, split: str | None) -> _Machine:
         notes: list[str] = []
-        dialect = translate_dialect(graph, name, notes) if split is None else None
+        dialect = translate_dialect(graph, name, notes, split)
         markers = _start_markers(graph)
         states = [q for q in graph.nodes if q not in markers]
         if not states:

@@ -20,6 +20,8 @@ from ._writing import write_verified
 _TOKEN = re.compile(r'[ \t]*(?:"([^"\n]*)"|([^\s"#]+)|(\#.*)|(?P<bad>\S))')
 _BARE = re.compile(r"[A-Za-z0-9]+")
 """Names that FAdo's grammar takes without quotes."""
+_HELD = re.compile(r'[^\s"]+')
+"""Names that it takes within quotes."""
 
 
 @dataclass
@@ -144,18 +146,27 @@ def _read_head(tokens: Sequence[tuple[str, bool]], lines: _Lines) -> None:
 def write_fado(automaton: Automaton, path: str | Path) -> None:
     """Write an acceptor as `@DFA`, the start state first; names that are more than letters and digits are quoted.
 
+    FAdo reads no name with a blank or a quote. Letters of such names are refused; the states are numbered, in the order of the
+    automaton from 0, the start, where one of them has such a name.
+
     Args:
         automaton: the automaton.
         path: the file.
+
+    Raises:
+        InputError: the automaton is not an acceptor, or a letter has a name that FAdo does not read.
     """
     name = str(path)
     if output_kind(automaton) != "acceptor":
         raise InputError(
             f"{name}: a .fa file holds accepting states only, not other outputs; write a .json file"
         )
+    order = [automaton.start, *(q for q in range(len(automaton.states)) if q != automaton.start)]
+    if any(not _HELD.fullmatch(q) for q in distinct_texts(automaton.states, "state", name)):
+        place = {q: str(i) for i, q in enumerate(order)}
+        automaton = replace(automaton, states=tuple(place[q] for q in range(len(order))))
     states = [_quote(q, "state", name) for q in distinct_texts(automaton.states, "state", name)]
     letters = [_quote(x, "letter", name) for x in distinct_texts(automaton.letters, "letter", name)]
-    order = [automaton.start, *(q for q in range(len(states)) if q != automaton.start)]
     final = [states[q] for q in order if automaton.outputs[q]]
     initial = [] if letters else ["*", states[automaton.start]]
     # FAdo takes no initial state behind @DFA: it is the source of the first transition
@@ -172,9 +183,9 @@ def write_fado(automaton: Automaton, path: str | Path) -> None:
 def _quote(text: str, kind: str, name: str) -> str:
     if _BARE.fullmatch(text) and not is_reserved(text):
         return text
-    if '"' in text or "\n" in text or "\r" in text:
+    if not _HELD.fullmatch(text):
         raise InputError(
-            f"{name}: {kind} {text!r} has a quote or a line end, which FAdo's format cannot hold: rename it"
+            f"{name}: {kind} {text!r} is empty or has a blank or a quote, which FAdo does not read: rename it"
         )
     return f'"{text}"'
 

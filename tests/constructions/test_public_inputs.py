@@ -156,6 +156,14 @@ FILES = [
     File("automata-lib 9.2.0, show_diagram: an arrow among the letters", "refused", "m.dot",
         'digraph { i [shape=point]; i -> p; p [shape=doublecircle]; p -> p [label="→"]; p -> p [label="é"]; p -> q [label="é,→"]; q -> q [label=é] }',
         ("→", "é"), lambda _: True),
+    File("FAdo 2.2.0, dotFormat: letters of several characters in a list", "refused", "m.dot",
+        'digraph finite_state_machine {\nnode [shape = point]; dummy\nnode [shape = doublecircle]; "q0";dummy -> "q0"\n"q0" -> "q0" [label = "go, a,b"];\n }\n',
+        ("go", "a,b"), lambda _: True),
+    File("FAdo 2.2.0, dotFormat of an NFA: letters with slashes", "refused", "m.dot",
+        'digraph finite_state_machine {\nnode [shape = point]; "dummyp"\nnode [shape = circle]; "p";"dummyp" -> "p";\nnode [shape = doublecircle]; "q";\n'
+        '"p" -> "p" [label = "a/b"];\n "p" -> "q" [label = "a/b, c"];\n }\n', ("a/b", "c"), lambda w: len(w) > 0 and "c" not in w[:-1]),
+    File("automata-lib 9.2.0, show_diagram: no state is final", "wrong", "m.dot",
+        'digraph "" { i [label="", shape=point, tooltip="."]; p [shape=circle]; i -> p [tooltip="->p"]; p -> p [label=a] }', ("a",), nobody),
 ]  # fmt: skip
 
 
@@ -171,6 +179,28 @@ def assert_language(automaton: Automaton, letters: tuple[str, ...], language: La
     assert set(automaton.letters) == set(letters)
     for word in words(letters, 5):
         assert automaton.output(list(word)) is language(word), word
+
+
+def test_html_labels_of_two_lines_are_inputs_and_an_output(tmp_path: Path) -> None:
+    """github.com/DES-Lab/AALpy, DotModels/TLS: inputs between bars, a line break, and an output that has slashes; also at the start's arrow."""
+    path = tmp_path / "server.dot"
+    path.write_text(
+        'digraph g { __start0 [shape="none", label=""]; s0 -> s1 [label=<Hello | Key<br />Hello / Done>]; '
+        "s0 -> s0 [label=<Beat<br/>Empty>]; s1 -> s1 [label=<Hello | Key | Beat<br />Alert (A &amp; B) / Closed>]; "
+        "__start0 -> s0 [label=<Beat<br />Empty>]; }",
+        encoding="utf-8",
+    )
+    automaton = automaton_from_spec(path)
+    assert automaton.is_mealy
+    assert set(automaton.letters) == {"Hello", "Key", "Beat"}
+    assert automaton.states[automaton.start] == "s0"
+    assert automaton.output(["Beat"]) == "Empty"
+    assert automaton.output(["Beat", "Key"]) == "Hello / Done"
+    assert automaton.output(["Hello", "Beat"]) == "Alert (A & B) / Closed"
+    assert any("two lines" in note for note in automaton.notes)
+    path.write_text(path.read_text(encoding="utf-8").replace("<Beat<br/>Empty>", "<Beat>"), encoding="utf-8")
+    with pytest.raises(InputError, match="formula"):
+        automaton_from_spec(path)
 
 
 def test_a_transducer_that_fstdraw_drew_is_a_mealy_machine(tmp_path: Path) -> None:
@@ -194,7 +224,6 @@ REFUSED = [
     ("libmata's tests of its parser: two sections", "m.mata", "@NFA-explicit\n%Initial q0\n%Final q1\nq0 a q1\n@NFA-explicit\n%Initial p0\n%Final p0\np0 b p0\n", "a second section"),
     ("scripts that write transducers for Mata", "m.mata", "@NFA-explicit\n%Alphabet-auto\n%Initial q0\n%Final q1\n%LevelsCnt 2\nq0 a q1\n", "%LevelsCnt"),
     ("dk.brics.automaton 1.11: any character", "m.dot", 'digraph Automaton {\n  0 [shape=doublecircle,label=""];\n  0 -> 0 [label="\\u0000-\\uffff"]\n  initial [shape=plaintext,label=""];\n  initial -> 0\n}\n', "65,536 characters"),
-    ("FAdo 2.2.0, dotFormat: letters of several characters in a list", "m.dot", 'digraph finite_state_machine {\nnode [shape = point]; dummy\nnode [shape = doublecircle]; "q0";dummy -> "q0"\n"q0" -> "q0" [label = "go, stop"];\n }\n', "one letter or several"),
 ]  # fmt: skip
 
 

@@ -97,7 +97,9 @@ def test_unknown_logs_and_missing_packages_are_one_line(
     for name in LOGS:
         if name != "csv":
             monkeypatch.setitem(sys.modules, name, None)
-            with pytest.raises(MissingExtraError, match=rf"the log `{name}` needs {name}, .* 'mirrormata\[{name}\]'"):
+            with pytest.raises(
+                MissingExtraError, match=rf"the log `{name}` needs {name}, .* 'mirrormata\[{name}\]'"
+            ):
                 train(experiment(), tmp_path / "run", logs=[name])
     assert not (tmp_path / "run").exists()
 
