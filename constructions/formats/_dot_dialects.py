@@ -13,6 +13,7 @@ from ...foundation._errors import InputError
 from ..automata._labels import OutputKind
 from ._dot_labels import escape_label, html_text
 from ._dot_language import DotEdge, DotGraph, HtmlText
+from ._reserved import is_empty_move
 
 MAX_RANGE = 1_000
 _WEIGHT = re.compile(r"/-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?$", re.IGNORECASE)
@@ -40,7 +41,9 @@ def translate_dialect(graph: DotGraph, name: str, notes: list[str], split: str |
         return "acceptor"  # automata-lib, whose letters may have commas: what a label means is asked
     if graph.name == "finite_state_machine" and any(_is_dummy(q, x) for q, x in nodes.items()):
         if split is None:
-            _relabel(graph, lambda _, label: [_one_letter(x) for x in label.split(", ")])
+            _relabel(
+                graph, lambda _, label: [x if is_empty_move(x) else _one_letter(x) for x in label.split(", ")]
+            )
         return "acceptor"  # FAdo
     if split is not None:
         return None

@@ -112,6 +112,8 @@ def parse_transition_table(
         automaton = _acceptor(table, starts, name).automaton(name, track, max_states)
     else:
         automaton = _machine(table, starts, is_mealy, name, track or "state")
+        if output_kind(automaton) == "states":
+            notes.append("no state is marked as accepting: each state is its own output")
     return replace(automaton, name=Path(name).name).with_notes(*notes)
 
 

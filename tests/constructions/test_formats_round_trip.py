@@ -71,6 +71,18 @@ def assert_same(first: Automaton, second: Automaton) -> None:
         assert all(v == w and type(v) is type(w) for v, w in pairs)
 
 
+def held_by(automaton: Automaton, extension: str) -> Automaton:
+    """With the states' names that the file has: numbers from the start in .att, and in .fa where FAdo reads no such name."""
+    texts = [label_text(q) for q in automaton.states]
+    if extension == "fa" and all(text.split() == [text] and '"' not in text for text in texts):
+        return automaton
+    if extension not in ("att", "fa"):
+        return automaton
+    others = [q for q in range(len(texts)) if q != automaton.start]
+    names = dict(zip([automaton.start, *others], map(str, range(len(texts))), strict=True))
+    return replace(automaton, states=tuple(names[q] for q in range(len(texts))))
+
+
 @pytest.mark.parametrize(
     ("extension", "kinds"),
     [
@@ -94,7 +106,7 @@ def test_simple_names_are_always_held(tmp_path: Path, extension: str, kinds: tup
             assume(not all(output == letter for letter, row in rows for output in row))
         write_automaton(automaton, path)
         again = automaton_from_spec(str(path))
-        assert_same(automaton, again)
+        assert_same(held_by(automaton, extension), again)
         if extension not in ("att", "fa"):
             assert (again.states, again.letters) == (automaton.states, automaton.letters)
 
@@ -186,7 +198,7 @@ def test_reserved_names_are_written_as_letters_or_refused(tmp_path: Path) -> Non
             with suppress(InputError):
                 write_automaton(automaton, path)
             if path.exists():
-                assert_same(automaton, automaton_from_spec(str(path)))
+                assert_same(held_by(automaton, extension), automaton_from_spec(str(path)))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +218,7 @@ def test_nasty_names_are_held_or_refused(tmp_path: Path, extension: str) -> None
             assert "\n" not in refusal
             assert extension != "json"
             return
-        assert_same(automaton, automaton_from_spec(str(path)))
+        assert_same(held_by(automaton, extension), automaton_from_spec(str(path)))
 
     check()
 

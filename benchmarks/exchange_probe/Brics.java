@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Scanner;
 
 /** The drawing that dk.brics.automaton makes of an automaton: the number of states, the accepting ones, then `state code state` lines. */
-class ExchangeBrics {
+class Brics {
     public static void main(String[] given) {
         Scanner in = new Scanner(System.in);
         State[] states = new State[Integer.parseInt(in.nextLine().trim())];
