@@ -17,7 +17,7 @@ def _openfst_text(machine: Machine, empty: str = "<eps>") -> str:
     for p, x, r, output in sorted(machine["arcs"], key=lambda arc: int(arc[0])):
         columns = [str(p), str(r), empty if x is None else x]
         lines.append("\t".join(columns if output is None else [*columns, output]))
-    if all(p for p, *_ in machine["arcs"]):
+    if empty == "<eps>" and all(p for p, *_ in machine["arcs"]):
         lines.insert(
             0, "0\tInfinity"
         )  # the first line says which state is the start; one of infinite weight is not final
