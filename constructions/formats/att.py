@@ -222,7 +222,7 @@ def write_att(automaton: Automaton, path: str | Path) -> None:
     """Write an acceptor or Mealy machine to an `.att` file. Letters and outputs must not contain blanks.
 
     States are numbers from 0, the start, in the order of the automaton: OpenFst, HFST and foma read nothing else, and foma takes any
-    name for 0. The columns of an acceptor are three, as `fstcompile --acceptor` reads them.
+    name for 0. The columns of an acceptor are three, as `fstcompile` reads acceptors.
 
     Args:
         automaton: the automaton.

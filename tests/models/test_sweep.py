@@ -177,7 +177,7 @@ def test_cells_of_others_are_looked_at_again(
     assert held is not None
     trained: list[str] = []
 
-    def noted(cell: Any, place: SweepFolder, minutes: Any, say: Any) -> None:
+    def noted(cell: Any, place: SweepFolder, minutes: Any, logs: Any, say: Any) -> None:
         trained.append(cell.key)
         held.release()  # the other process is gone by now
         place.write(cell, {"status": "done"})

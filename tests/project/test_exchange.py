@@ -49,9 +49,13 @@ def test_a_machine_differs_from_another_one_and_not_from_itself(kind: str) -> No
 def test_a_file_of_another_machine_is_different(tmp_path: Any) -> None:
     machine = draw_machine(random.Random(1), "acceptor", "letters", "all words", plain_states=False)
     path = tmp_path / "m.dot"
-    path.write_text('digraph { i [shape=point]; i -> p; p [shape=doublecircle]; p -> p [label=a]; p -> p [label=b] }')
+    path.write_text(
+        "digraph { i [shape=point]; i -> p; p [shape=doublecircle]; p -> p [label=a]; p -> p [label=b] }"
+    )
     assert read_and_compare(path, machine, None) == ("equal", "")
-    path.write_text('digraph { i [shape=point]; i -> p; p [shape=doublecircle]; p -> p [label=a]; p -> q [label=b] }')
+    path.write_text(
+        "digraph { i [shape=point]; i -> p; p [shape=doublecircle]; p -> p [label=a]; p -> q [label=b] }"
+    )
     found, message = read_and_compare(path, machine, None)
     assert found == "different"
     assert "the word ['b'] gives False, not True" in message
