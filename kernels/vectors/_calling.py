@@ -47,7 +47,7 @@ class Contract:
         named: dict[str, list[str]] = {}
         for field in ("inputs", "beta", "gates", "state", "products", "sums", "outputs"):
             named.setdefault(getattr(self, field), []).append(field)
-        return "; ".join(f"{', '.join(fields)} {format}" for format, fields in named.items())
+        return "; ".join(f"{', '.join(fields)} {name}" for name, fields in named.items())
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def known_errors() -> tuple[Rule, ...]:
             Rule(f"the final state is rounded to {name}", last=round_it),
             Rule(f"the state is stored in {name} between calls", first=round_it, last=round_it),
             Rule(f"outputs are rounded to {name}", outputs=round_it),
+            *((Rule(f"logarithms of gates are rounded to {name}", log_gates=name),) if name != "tf32" else ()),
             Rule(
                 f"queries, keys and values are rounded to {name}",
                 queries=round_it, keys=round_it, values=round_it,

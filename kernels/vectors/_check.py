@@ -11,7 +11,6 @@ import numpy as np
 
 from ...foundation._arguments import show_value
 from ...foundation._errors import InputError
-from ...foundation._text import count_noun
 from ._calling import GATES, Contract, Floats, Function, Observation, lacking, observe, parameters_of
 from ._causes import known_errors
 from ._exact import FORMATS, in_float64, round_array
@@ -73,10 +72,10 @@ class VectorReport:
         run = [v for v in self.verdicts if v.verdict != NOT_RUN]
         failed = [v for v in run if v.verdict == FAIL]
         others = len(self.verdicts) - len(run)
-        rest = f"; {count_noun(others, 'family', 'families')} not run" if others else ""
+        rest = f"; {_families(others)} not run" if others else ""
         if failed:
-            return f"{len(failed)} of {count_noun(len(run), 'family', 'families')} fail: {', '.join(v.family for v in failed)}{rest}"
-        return f"all {count_noun(len(run), 'family', 'families')} pass{rest}"
+            return f"{len(failed)} of {_families(len(run))} fail: {', '.join(v.family for v in failed)}{rest}"
+        return f"{'all ' if len(run) > 1 else ''}{_families(len(run))} pass{rest}"
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON has it."""
@@ -86,6 +85,10 @@ class VectorReport:
             "passed": self.passed,
             "verdicts": [asdict(v) for v in self.verdicts],
         }
+
+
+def _families(number: int) -> str:
+    return "1 family" if number == 1 else f"{number} families"
 
 
 @dataclass(frozen=True)
@@ -166,10 +169,10 @@ def check_vectors(
 def _refuse_unknown(operator: str, contract: Contract, families: Sequence[str] | None) -> None:
     if operator not in OPERATORS:
         raise InputError(f"operator {show_value(operator)}: it is one of {', '.join(OPERATORS)}")
-    for name, format in asdict(contract).items():
-        if format not in FORMATS:
-            raise InputError(f"{name} {show_value(format)}: it is one of {', '.join(FORMATS)}")
-        if format == "tf32" and name != "products":
+    for name, chosen in asdict(contract).items():
+        if chosen not in FORMATS:
+            raise InputError(f"{name} {show_value(chosen)}: it is one of {', '.join(FORMATS)}")
+        if chosen == "tf32" and name != "products":
             raise InputError(f"{name} 'tf32': only products are rounded to it; no array has it as its dtype")
     if contract.sums not in ("fp32", "fp64"):
         raise InputError(f"sums {show_value(contract.sums)}: the words are exact in sums of fp32 or fp64")
@@ -208,9 +211,9 @@ def _beyond(word: Word, contract: Contract) -> str:
     needs = _needs(word)
     wanted = {"inputs": word.spans["inputs"], "beta": word.spans["beta"], "state": needs.state}
     for name, span in wanted.items():
-        format = FORMATS[getattr(contract, name)]
-        if not format.holds(span):
-            return f"{name} in {format.name} do not hold its numbers"
+        stated = FORMATS[getattr(contract, name)]
+        if not stated.holds(span):
+            return f"{name} in {stated.name} do not hold its numbers"
     if contract.products not in word.products:
         return f"products in {contract.products} may round it"
     outputs = FORMATS[contract.outputs]
@@ -251,13 +254,13 @@ def _wrong(word: Word, contract: Contract, gate: str, found: Observation, rule: 
         (float(np.max(np.abs(x), initial=0)) for x in _expected(word, contract, RIGHT)), default=0.0
     )
     differ = []
-    for x, y, format in zip(
+    for x, y, stated in zip(
         (found.o, found.finals), expected, (contract.outputs, contract.state), strict=True
     ):
         finite = np.isfinite(x) & np.isfinite(y)
         allowed = np.zeros_like(y)
         if bound:  # and once more the rounding of the format that is stated
-            allowed = bound * largest + np.where(finite, np.abs(y), 0) * 2.0 ** -FORMATS[format].precision
+            allowed = bound * largest + np.where(finite, np.abs(y), 0) * 2.0 ** -FORMATS[stated].precision
         with np.errstate(invalid="ignore"):
             near = np.abs(x - y) <= allowed
         differ.append(~np.where(finite, near, np.isfinite(x) == np.isfinite(y)))

@@ -109,8 +109,8 @@ class Format:
 
 
 FORMATS = MappingProxyType({
-    format.name: format
-    for format in (
+    one.name: one
+    for one in (
         Format("bf16", 8, -126, 127),
         Format("fp16", 11, -14, 15),
         Format("tf32", 11, -126, 127),
@@ -136,7 +136,7 @@ def in_float64(numbers: Exact) -> NDArray[np.float64]:
     return numbers.astype(np.float64)
 
 
-def round_array(numbers: Exact, format: Format) -> Exact:
+def round_array(numbers: Exact, target: Format) -> Exact:
     """Every number rounded once to a format."""
     rounded = np.empty(numbers.shape, dtype=object)
     known: dict[Any, Any] = {}
@@ -145,7 +145,7 @@ def round_array(numbers: Exact, format: Format) -> Exact:
             rounded[place] = x
             continue
         if x not in known:
-            known[x] = format.round(x)
+            known[x] = target.round(x)
         rounded[place] = known[x]
     return rounded
 

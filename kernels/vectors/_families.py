@@ -35,7 +35,7 @@ FAMILIES = (
     Family(
         "integers",
         "swaps, overwrites and idle tokens of small integers; one swap up to 126 times",
-        "columns of a value tile, or powers of an inverse, left out or rounded",
+        "columns of values beyond a tile left out",
         "the structure within a chunk: a mask, a tile, or the inverse of I + L",
         delta.integers,
     ),
@@ -55,14 +55,14 @@ FAMILIES = (
     ),
     Family(
         "beta-fine",
-        "beta = 1 + 2^-8, 1 + 2^-12 and 1 + 2^-20",
+        "beta = 1 + 2^-8, 1 + 2^-12 and 1 + 2^-20 on a row that is written, and on an empty one",
         "beta rounded to a narrow format",
-        "beta is rounded",
+        "beta, or a coefficient of the chunk that it enters, is rounded",
         delta.beta_fine,
     ),
     Family(
         "state-fine",
-        "a state entry of 9, 13 or 21 bits that stays, for 8 to 136 tokens",
+        "a state entry of 9, 13 or 17 bits that stays, for 8 to 136 tokens",
         "states rounded where a chunk begins",
         "the state is rounded on its way from token to token or from chunk to chunk",
         delta.state_fine,
@@ -91,7 +91,7 @@ FAMILIES = (
     Family(
         "coefficients",
         "products of keys, and entries of the inverse, of 9 to 12 bits, with coarse states",
-        "the inverse (I + L)^-1 or K K' kept in a narrow format",
+        "products of keys, K K', rounded to a narrow format",
         "products of keys, or the inverse (I + L)^-1, are kept in a narrow format",
         delta.coefficients,
     ),
@@ -104,7 +104,7 @@ FAMILIES = (
     ),
     Family(
         "packed",
-        "sequences of 0 to 65 tokens in one row, with initial states and without",
+        "sequences of 0 to 70 tokens in one row, with initial states and without",
         "states carried over from one sequence to the next",
         "the bounds of packed sequences, or which initial state is whose",
         calls.packed,
@@ -147,7 +147,7 @@ FAMILIES = (
     Family(
         "gates",
         "gates of 1/2 to 1/8 before, between and on tokens that write, and across chunks",
-        "decay after the write",
+        "logarithms of gates rounded to a narrow format",
         "where the gates are applied: before the error, and in both factors of a chunk's products",
         gates.gates,
     ),

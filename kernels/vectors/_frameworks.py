@@ -34,15 +34,15 @@ class Framework:
         if self.name == "numpy" and self.device != "cpu":
             raise InputError(f"device {show_value(self.device)}: arrays of numpy are on the cpu")
 
-    def make(self, numbers: Exact, format: Format) -> Any:
+    def make(self, numbers: Exact, target: Format) -> Any:
         """An array of a format's dtype; the numbers are rounded to it if it does not hold them."""
-        exact = in_float64(round_array(numbers, format))
+        exact = in_float64(round_array(numbers, target))
         if self.name == "numpy":
-            return exact.astype(_numpy_dtype(format))
+            return exact.astype(_numpy_dtype(target))
         with needed_by("a test of a function of torch"):
             import torch
         dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}
-        return torch.from_numpy(np.ascontiguousarray(exact)).to(dtype[format.name]).to(self.device)
+        return torch.from_numpy(np.ascontiguousarray(exact)).to(dtype[target.name]).to(self.device)
 
     def integers(self, numbers: tuple[int, ...]) -> Any:
         """A vector of int64."""
@@ -59,8 +59,8 @@ class Framework:
         return np.array(array, dtype=np.float64)
 
 
-def _numpy_dtype(format: Format) -> Any:
-    found = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}.get(format.name)
+def _numpy_dtype(target: Format) -> Any:
+    found = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}.get(target.name)
     if found is None:
-        raise InputError(f"{format.name} is no dtype of numpy: use fp16, fp32 or fp64")
+        raise InputError(f"{target.name} is no dtype of numpy: use fp16, fp32 or fp64")
     return found

@@ -96,7 +96,7 @@ class Ledger:
     """
 
     format: Format
-    operands: Span = Span()
+    operands: Span = field(default_factory=Span)
     rounded: list[str] = field(default_factory=list)
 
     def multiply(self, name: str, a: Dyadic, b: Dyadic, plus: Dyadic | None = None, sign: int = 1) -> Dyadic:
@@ -167,12 +167,12 @@ class Rows:
     n_h: int
 
 
-def prove_word(word: Word, format: str = "fp32") -> Ledger:
+def prove_word(word: Word, sums: str = "fp32") -> Ledger:
     """Evaluate a word in every order, with every intermediate.
 
     Args:
         word: the word; with gates, they are taken as they are and not through logarithms.
-        format: of sums.
+        sums: the format of sums.
 
     Returns:
         The ledger. Nothing is rounded in any order if its `rounded` is empty.
@@ -180,7 +180,7 @@ def prove_word(word: Word, format: str = "fp32") -> Ledger:
     Raises:
         AssertionError: two orders have different results, which would be an error in an order.
     """
-    ledger = Ledger(FORMATS[format])
+    ledger = Ledger(FORMATS[sums])
     answer = answer_of(word)
     for rows, first, last in _heads(word, answer.finals):
         final = _recurrent(ledger, word, rows, first)
@@ -200,7 +200,7 @@ def prove_word(word: Word, format: str = "fp32") -> Ledger:
 def formats_of_products(word: Word) -> tuple[str, ...]:
     """The formats that hold everything which enters a product, in every order."""
     operands = prove_word(word).operands
-    return tuple(name for name, format in FORMATS.items() if format.holds(operands))
+    return tuple(name for name, each in FORMATS.items() if each.holds(operands))
 
 
 def _equal(a: Dyadic, b: Dyadic) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import exp
 from typing import Any
 
 import numpy as np
 
-from ._exact import FORMATS, Exact, Format, Span, round_array, span_of, zeros
+from ._exact import FORMATS, LN2, Exact, Span, round_array, span_of, zeros
 from ._word import Answer, Call, Word
 
 Rounding = Callable[[Exact], Exact]
@@ -35,6 +36,7 @@ class Rule:
         operand: what becomes of the state at the start of each `every` tokens where it enters products; the one that goes on stays.
         last: what becomes of the final state of each call.
         outputs: what becomes of outputs.
+        log_gates: the format to which logarithms of gates are rounded; empty: none.
         order: of decay, error and write: `right`; `decay last`; `error first` (of the state before its decay); `no decay`;
             `decay each micro-step`; `decay values` (by channels, along the values); `decay of the first channel`.
         read: `after` the write or `before` it.
@@ -57,6 +59,7 @@ class Rule:
     operand: Rounding | None = None
     last: Rounding | None = None
     outputs: Rounding | None = None
+    log_gates: str = ""
     order: str = "right"
     read: str = "after"
     scale: str = "given"
@@ -105,8 +108,7 @@ def needs_of(word: Word) -> Needs:
 
 def rounding(name: str) -> Rounding:
     """Rounds arrays to a format."""
-    format: Format = FORMATS[name]
-    return lambda x: round_array(x, format)
+    return lambda x: round_array(x, FORMATS[name])
 
 
 def clamping(largest: int) -> Rounding:
@@ -224,6 +226,12 @@ def _decay(word: Word, rule: Rule, b: int, t: int, h: int) -> Any:
     if gate is None or rule.order == "no decay":
         return 1
     a = gate[b, t, h]
+    if rule.log_gates:
+        assert word.gate is not None
+        # an error that is known to 50 bits only, which is enough: where gates come as logarithms, words have a bound
+        logarithms = round_array(np.array(word.gate[b, t, h], dtype=object) * LN2, FORMATS[rule.log_gates])
+        a = np.array([Fraction(exp(x)) for x in logarithms.ravel()], dtype=object).reshape(np.shape(a))
+        a = a if a.ndim else a.item()
     if not isinstance(a, np.ndarray):
         return a
     if rule.order == "decay of the first channel":

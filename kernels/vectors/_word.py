@@ -141,11 +141,11 @@ class Word:
             return None
         return exact_array([_power(int(e)) for e in self.gate.ravel()]).reshape(self.gate.shape)
 
-    def log_gate(self, format: Format) -> Exact | None:
+    def log_gate(self, target: Format) -> Exact | None:
         """The natural logarithms of the gates, each rounded once to a format."""
         if self.gate is None:
             return None
-        return round_array(self.gate * LN2, format)
+        return round_array(self.gate * LN2, target)
 
     @cached_property
     def spans(self) -> MappingProxyType[str, Span]:

@@ -14,7 +14,7 @@ def packed() -> list[Word]:
     words = []
     for name, lengths, with_states in (
         ("7, 1, 16", (7, 1, 16), False),
-        ("1, 63, 64, 65", (1, 63, 64, 65), True),
+        ("1, 63, 64, 70", (1, 63, 64, 70), True),
         ("5, 0, 33", (5, 0, 33), True),
     ):
         random = Random(name)

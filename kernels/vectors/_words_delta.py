@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from ._exact import exact_array
+from ._exact import Number, exact_array
 from ._word import Word
 from ._words_plain import Token, idle, make_word, random_tokens, small, swap, write
 
@@ -46,22 +46,32 @@ def beta_above_one() -> list[Word]:
 
 
 def beta_fine() -> list[Word]:
-    """Betas of 1 + 2^-m on what was written: what is left is -2^-m of it."""
+    """Betas of 1 + 2^-m on what was written, of which -2^-m is left; and on an empty row."""
     words = []
     for m, products in ((8, FROM_11_BITS), (12, FROM_24_BITS), (20, FROM_24_BITS)):
-        fine = Token({0: 1}, 0, 1 + Fraction(1, 2**m))
-        tokens = [write(0, [1, -1, 2]), write(1, 3), fine, *idle(4)]
-        words.append(make_word("beta-fine", f"beta=1+2^-{m}", [tokens], products=products))
+        beta, only = 1 + Fraction(1, 2**m), {0: 1}
+        row = [
+            write(0, [1, -1, 2], q={}),
+            write(1, 3, q={}),
+            Token({0: 1}, 0, beta, q=only),
+            *idle(4, q=only),
+        ]
+        words.append(make_word("beta-fine", f"beta=1+2^-{m}", [row], products=products))
+        empty = [Token({0: 1}, [1, -1, 1], beta, q={}), write(1, [1, -1, 1], q={}), *idle(4, q={1: 1})]
+        words.append(make_word("beta-fine", f"beta=1+2^-{m}, empty row", [empty], products=products))
     return words
 
 
 def state_fine() -> list[Word]:
-    """Keys (2^-m, 1) make a state entry 1 + 2^-m - 2^-2m, which then stays, within a chunk and beyond."""
-    words = []
-    for m, products in ((4, FROM_11_BITS), (6, FROM_24_BITS), (10, FROM_24_BITS)):
+    """Keys (2^-m, 1) make a state entry 1 + 2^-m - 2^-2m, which then stays, within a chunk and beyond.
+
+    Queries read its difference to an entry of 1, so that outputs have few bits.
+    """
+    words, ones = [], [1, -1, 1]
+    for m, products in ((4, FROM_11_BITS), (6, FROM_24_BITS), (8, FROM_24_BITS)):
         for T in (8, 72, *((136,) if m == 6 else ())):
-            fine = Token({0: Fraction(1, 2**m), 1: 1}, [1, -1, 1], 1)
-            tokens = [write(0, [1, -1, 1]), fine, *idle(T - 2)]
+            fine = Token({0: Fraction(1, 2**m), 1: 1}, ones, 1, q={0: 1, 2: -1})
+            tokens = [write(0, ones, q={}), write(2, ones, q={}), fine, *idle(T - 3, q={0: 1, 2: -1})]
             words.append(make_word("state-fine", f"m={m} T={T}", [tokens], products=products))
     return words
 
@@ -75,7 +85,7 @@ def ranges() -> list[Word]:
     row = [2**15, 2**14, 0]
     terms = [
         *(write(i, row if i < 2 else [-x for x in row], q={}) for i in range(4)),
-        *idle(4, q={i: 4 for i in range(4)}),
+        *idle(4, q=dict.fromkeys(range(4), 4)),
     ]
     return [
         make_word("range", "state", [state], products=all_of_8_bits),
@@ -119,7 +129,7 @@ def inputs_fine() -> list[Word]:
 
 def coefficients() -> list[Word]:
     """Products of keys, and entries of the inverse (I + L)^-1, of 9 to 12 bits, where states have one."""
-    keys: dict[str, list[dict[int, int]]] = {
+    keys: dict[str, list[dict[int, Number]]] = {
         "k'k=257": [{0: 16, 1: 1}] * 2,
         "k'k=2049": [{0: 32, 1: 32, 2: 1}] * 2,
         "inverse 257": [{0: 1}, {0: 16, 1: 1}, {0: -1, 1: 32}],
@@ -128,7 +138,7 @@ def coefficients() -> list[Word]:
     words = []
     for name, found in keys.items():
         tokens = [
-            Token({i: x for i, x in key.items()}, [v, -v, 0], 1, q={0: 1, 2: 1})
+            Token(dict(key), [v, -v, 0], 1, q={0: 1, 2: 1})
             for key, v in zip(found, values[name], strict=True)
         ]
         products = FROM_24_BITS if "2049" in name else FROM_11_BITS
@@ -142,12 +152,12 @@ def initial_state() -> list[Word]:
     """Initial states that are not symmetric, and one whose entries have 21 bits."""
     random = Random("initial")
     words = []
-    for K, V in ((4, 4), (4, 3), (16, 5)):
+    for K, V in ((4, 4), (4, 3), (16, 3)):
         start = exact_array([random.choice((-3, -2, -1, 1, 2, 3)) for _ in range(K * V)]).reshape(1, 1, K, V)
         tokens = [swap(0, 1), write(2, small(random, V)), *idle(3)]
         words.append(make_word("initial-state", f"K={K} V={V}", [tokens], K=K, V=V, initial=start))
-    fine = 1 + Fraction(1, 2**20)
-    start = exact_array([[fine, -fine, 1], [2, 3, 4], [0, 1, -1], [fine, 0, 0]]).reshape(1, 1, 4, 3)
-    words.append(make_word("initial-state", "21 bits", [[*idle(2), swap(1, 2), *idle(2)]], initial=start,
-        products=FROM_24_BITS))  # fmt: skip
+    fine, query = 1 + Fraction(1, 2**20), {0: 1, 3: -1}
+    start = exact_array([[fine, -fine, 1], [2, 3, 4], [0, 1, -1], [fine, -fine, 0]]).reshape(1, 1, 4, 3)
+    tokens = [*idle(2, q=query), swap(1, 2, q=query), *idle(2, q=query)]
+    words.append(make_word("initial-state", "21 bits", [tokens], initial=start, products=FROM_24_BITS))
     return words

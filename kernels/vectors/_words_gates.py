@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
 
-
-from ._exact import zeros
+from ._exact import Number, zeros
 from ._word import Word
 from ._words_plain import Token, idle, make_word, random_state, small, swap, write
 
@@ -22,17 +21,19 @@ STRONG = Fraction(1, 2**10)
 def gates() -> list[Word]:
     """Gates of 1/2, 1/4 and 1/8 before, between and on tokens that write, at the start, and across chunks."""
     words = []
-    for T, places in ((6, (0, 2, 4)), (20, (3, 9, 16, 19)), (65, (1, 30, 63, 64)), (130, (5, 64, 100, 128))):
+    for T, places in ((6, (0, 2, 4)), (20, (3, 9, 16, 19)), (66, (1, 30, 63, 64)), (130, (5, 64, 100, 128))):
         random = Random(f"gates {T}")
-        tokens = [write(i, [8 * x for x in small(random, 3)]) for i in range(3)] + idle(T - 3)
-        for place, e in zip(places, (-1, -2, -1, -3), strict=False):
-            tokens[place] = Token({place % 3: 1}, small(random, 3), Fraction(1, 2) if place % 2 else 1, e)
-        tokens[T - 2] = swap(0, 1, e=-1)
-        products = FROM_11_BITS if T == 20 else ALL
-        words.append(make_word("gates", f"T={T}", [tokens], operator="gated_delta_rule", bound=EXPONENTIATED,
-            products=products))  # fmt: skip
+        reads: list[dict[int, Number]] = [{t % 3: 1} for t in range(T)]
+        tokens = [write(i, [8 * x for x in small(random, 3)], q=reads[i]) for i in range(3)]
+        tokens += [Token({0: 1}, q=reads[t]) for t in range(3, T)]
+        for i, (place, e) in enumerate(zip(places, (-1, -2, -1, -3), strict=False)):
+            beta = Fraction(1, 2) if i == 2 else 1
+            tokens[place] = Token({i % 3: 1}, small(random, 3), beta, e, reads[place])
+        tokens[T - 2] = swap(0, 1, e=-1, q=reads[T - 2])
+        words.append(make_word("gates", f"T={T}", [tokens], operator="gated_delta_rule", bound=EXPONENTIATED))
     start = random_state(Random("gated start"), 1, 1, 4, 3) * 16
-    tokens = [idle(1, e=-2)[0], swap(0, 1, e=-1), *idle(2), write(1, 3, e=-1)]
+    read: dict[int, Number] = {1: 1}
+    tokens = [idle(1, e=-2, q=read)[0], swap(0, 1, e=-1, q=read), *idle(2, q=read), write(1, 3, e=-1, q=read)]
     words.append(make_word("gates", "initial state", [tokens], operator="gated_delta_rule", initial=start,
         bound=EXPONENTIATED))  # fmt: skip
     return words
@@ -42,7 +43,7 @@ def strong_gates() -> list[Word]:
     """Gates of 1/4 at every token of a chunk: the reciprocal of their product is beyond the largest float32."""
     words = []
     for T in (80, 160):
-        tokens = [Token({t % 4: 1}, [1, -2, 3], 1, -2) for t in range(T)]
+        tokens = [Token({t % 4: 1}, [1, -2, 3], 1, -2, {t % 3: 1}) for t in range(T)]
         words.append(make_word("strong-gates", f"T={T}", [tokens], operator="gated_delta_rule", bound=STRONG,
             bound_linear=STRONG, products=("fp32", "fp64")))  # fmt: skip
     return words
