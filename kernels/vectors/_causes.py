@@ -55,9 +55,12 @@ def known_errors() -> tuple[Rule, ...]:
         Rule("a final state of zero is returned where there are no tokens", empty="zero"),
         Rule("the scale is ignored, and K^-1/2 taken", scale="default"),
         Rule("the scale is ignored, and 1 taken", scale="none"),
-        Rule("the state is read before the token's write", read="before"),
+        Rule(
+            "the state is read before the token's write, as with a mask without its diagonal", read="before"
+        ),
         Rule("the gate decays the state after the write instead of before the error", order="decay last"),
         Rule("the error is taken of the state before its decay", order="error first"),
+        Rule("z reads the state after its decay", order="z after decay"),
         Rule("gates are ignored", order="no decay"),
         Rule(
             "the gate decays the state at each micro-step instead of once a token",
@@ -97,13 +100,18 @@ def known_errors() -> tuple[Rule, ...]:
             Rule(f"the state is stored in {name} between calls", first=round_it, last=round_it),
             Rule(f"outputs are rounded to {name}", outputs=round_it),
             *((Rule(f"logarithms of gates are rounded to {name}", log_gates=name),) if name != "tf32" else ()),
+            Rule(f"written values, beta (v - k'S), are rounded to {name}", written=round_it),
+        ]  # fmt: skip
+    for name, shown in (("bf16", "bf16"), ("tf32", "tf32 (or fp16)")):
+        round_it = rounding(name)
+        rules += [
             Rule(
-                f"queries, keys and values are rounded to {name}",
+                f"queries, keys and values are rounded to {shown}",
                 queries=round_it, keys=round_it, values=round_it,
             ),
-            Rule(f"queries and keys are rounded to {name}", queries=round_it, keys=round_it),
-            Rule(f"queries are rounded to {name}", queries=round_it),
-            Rule(f"keys are rounded to {name}", keys=round_it),
-            Rule(f"values are rounded to {name}", values=round_it),
+            Rule(f"queries and keys are rounded to {shown}", queries=round_it, keys=round_it),
+            Rule(f"queries are rounded to {shown}", queries=round_it),
+            Rule(f"keys are rounded to {shown}", keys=round_it),
+            Rule(f"values are rounded to {shown}", values=round_it),
         ]  # fmt: skip
     return tuple(rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ._exact import FORMATS, in_float64, round_array
 from ._families import FAMILIES, Family, all_words
 from ._frameworks import Framework
 from ._recurrence import RIGHT, Rule, answer_of, needs_of
-from ._word import OPERATORS, Answer, Word, can_run
+from ._word import OPERATORS, Word, can_run
 
 PASS, FAIL, NOT_RUN = "pass", "fail", "not run"
 
@@ -227,17 +227,13 @@ def _needs(word: Word) -> Any:
     return needs_of(word)
 
 
-@cache
-def _right(word: Word) -> Answer:
-    return answer_of(word)
-
-
-def _expected(word: Word, contract: Contract, rule: Rule) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=20_000)
+def _expected(word: Word, outputs: str, state: str, rule: Rule) -> tuple[Floats, Floats]:
     """Outputs and final states, rounded to the stated formats."""
-    answer = _right(word) if rule is RIGHT else answer_of(word, rule)
+    answer = answer_of(word, rule)
     return (
-        in_float64(round_array(answer.o, FORMATS[contract.outputs])),
-        in_float64(round_array(answer.finals, FORMATS[contract.state])),
+        in_float64(round_array(answer.o, FORMATS[outputs])),
+        in_float64(round_array(answer.finals, FORMATS[state])),
     )
 
 
@@ -249,10 +245,9 @@ def _agrees(word: Word, contract: Contract, gate: str, found: Observation, rule:
 def _wrong(word: Word, contract: Contract, gate: str, found: Observation, rule: Rule) -> tuple[Any, Any]:
     """Which outputs and which entries of final states differ."""
     bound = float(word.bound if gate == "g" else word.bound_linear)
-    expected = _expected(word, contract, rule)
-    largest = max(
-        (float(np.max(np.abs(x), initial=0)) for x in _expected(word, contract, RIGHT)), default=0.0
-    )
+    expected = _expected(word, contract.outputs, contract.state, rule)
+    right = _expected(word, contract.outputs, contract.state, RIGHT)
+    largest = max(float(np.max(np.abs(x), initial=0)) for x in right)
     differ = []
     for x, y, stated in zip(
         (found.o, found.finals), expected, (contract.outputs, contract.state), strict=True
@@ -336,7 +331,7 @@ def _first_wrong(asking: _Asking, asked: _Asked) -> str:
         return f"{asked.name}: {asked.found.error}"
     word, found = asked.word, asked.found
     wrong = _wrong(word, asking.contract, asked.gate, found, RIGHT)
-    expected = _expected(word, asking.contract, RIGHT)
+    expected = _expected(word, asking.contract.outputs, asking.contract.state, RIGHT)
     for name, differs, x, y in zip(
         ("o", "final state"), wrong, (found.o, found.finals), expected, strict=True
     ):

@@ -55,7 +55,7 @@ FAMILIES = (
     ),
     Family(
         "beta-fine",
-        "beta = 1 + 2^-8, 1 + 2^-12 and 1 + 2^-20 on a row that is written, and on an empty one",
+        "beta = 1 - 2^-9, 1 - 2^-12 and 1 - 2^-20 on a row that is written, and on an empty one",
         "beta rounded to a narrow format",
         "beta, or a coefficient of the chunk that it enters, is rounded",
         delta.beta_fine,
@@ -83,7 +83,7 @@ FAMILIES = (
     ),
     Family(
         "inputs-fine",
-        "a query, a key and a value of 12 bits",
+        "a query, a key and a value of 10 and 13 bits",
         "inputs rounded before a product, as matrix units do in tf32",
         "queries, keys or values are rounded where they enter a product",
         delta.inputs_fine,

@@ -314,7 +314,8 @@ def _values(
     decayed = times(k, powers(of_rows))
     if form == "U and W":
         L = times(ledger.multiply_entries("beta K K'", beta, gram), strictly)
-        ledger.multiply("(beta K) K'", times(beta, k), k.T)
+        plain = of_rows * 0
+        _weighted(ledger, "(beta K) K'", times(beta, k), k, plain, plain, diagonal=0)
         X = _inverse(ledger, L)
         right = ledger.multiply_entries("beta V", beta, v)
         keys = ledger.multiply_entries("beta K", beta, decayed)

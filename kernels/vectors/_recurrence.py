@@ -31,6 +31,7 @@ class Rule:
         keys: what becomes of k.
         values: what becomes of v.
         first: what becomes of the initial states of each call.
+        written: what becomes of the written values beta (v - k'S).
         state: what becomes of a state after a token ...
         every: ... whose number in its sequence, counted from 1, is a multiple of this.
         operand: what becomes of the state at the start of each `every` tokens where it enters products; the one that goes on stays.
@@ -38,7 +39,7 @@ class Rule:
         outputs: what becomes of outputs.
         log_gates: the format to which logarithms of gates are rounded; empty: none.
         order: of decay, error and write: `right`; `decay last`; `error first` (of the state before its decay); `no decay`;
-            `decay each micro-step`; `decay values` (by channels, along the values); `decay of the first channel`.
+            `decay each micro-step`; `decay values` (by channels, along the values); `decay of the first channel`; `z after decay` (of `rwkv7`).
         read: `after` the write or `before` it.
         scale: `given`, `default` (K^-1/2) or `none`.
         heads: `own`, or `first`: beta and gates of the first head.
@@ -54,6 +55,7 @@ class Rule:
     keys: Rounding | None = None
     values: Rounding | None = None
     first: Rounding | None = None
+    written: Rounding | None = None
     state: Rounding | None = None
     every: int = 1
     operand: Rounding | None = None
@@ -127,7 +129,8 @@ def _run(word: Word, rule: Rule, seen: list[Exact]) -> Answer:
         if rule.calls == "in place" and finals:
             before = finals[-1]
         state = (before if rule.first is None else rule.first(before)).copy()
-        _run_call(word, rule, call, state, o, seen)
+        with np.errstate(invalid="ignore"):  # infinities of rules that round
+            _run_call(word, rule, call, state, o, seen)
         if call.start == call.end and rule.empty == "zero":
             state = zeros(N, H, K, V)
         finals.append(state if rule.last is None else rule.last(state))
@@ -190,7 +193,7 @@ def _step(word: Word, rule: Rule, b: int, t: int, h: int, S: Exact, seen: list[E
     if word.operator == "rwkv7":
         assert word.u is not None
         assert word.z is not None
-        reads = decay * S if rule.order == "error first" else S  # of this operator: the other order
+        reads = decay * S if rule.order == "z after decay" else S
         S = (
             decay * S
             + _outer(word.u[b, t, h], word.z[b, t, h] @ reads)
@@ -209,7 +212,8 @@ def _step(word: Word, rule: Rule, b: int, t: int, h: int, S: Exact, seen: list[E
         else:
             assert word.beta is not None
             error = word.v[b, i, h] - k @ (old if rule.order == "error first" else S)
-            S = S + _outer(k, word.beta[row, i, head] * error)
+            u = word.beta[row, i, head] * error
+            S = S + _outer(k, u if rule.written is None else rule.written(u))
         if rule.order == "decay last" and i == (t + 1) * n_h - 1:
             S = decay * S
         seen.append(S)
@@ -229,9 +233,10 @@ def _decay(word: Word, rule: Rule, b: int, t: int, h: int) -> Any:
     if rule.log_gates:
         assert word.gate is not None
         # an error that is known to 50 bits only, which is enough: where gates come as logarithms, words have a bound
-        logarithms = round_array(np.array(word.gate[b, t, h], dtype=object) * LN2, FORMATS[rule.log_gates])
-        a = np.array([Fraction(exp(x)) for x in logarithms.ravel()], dtype=object).reshape(np.shape(a))
-        a = a if a.ndim else a.item()
+        exponents = np.atleast_1d(np.array(word.gate[b, t, h], dtype=object))
+        logarithms = round_array(exponents * LN2, FORMATS[rule.log_gates])
+        gates = [Fraction(exp(x)) for x in logarithms]
+        a = np.array(gates, dtype=object) if isinstance(a, np.ndarray) else gates[0]
     if not isinstance(a, np.ndarray):
         return a
     if rule.order == "decay of the first channel":

@@ -46,19 +46,19 @@ def beta_above_one() -> list[Word]:
 
 
 def beta_fine() -> list[Word]:
-    """Betas of 1 + 2^-m on what was written, of which -2^-m is left; and on an empty row."""
+    """Betas of 1 - 2^-m on what was written, of which 2^-m is left; and on an empty row."""
     words = []
-    for m, products in ((8, FROM_11_BITS), (12, FROM_24_BITS), (20, FROM_24_BITS)):
-        beta, only = 1 + Fraction(1, 2**m), {0: 1}
+    for m, products in ((9, FROM_11_BITS), (12, FROM_24_BITS), (20, FROM_24_BITS)):
+        beta, only = 1 - Fraction(1, 2**m), {0: 1}
         row = [
             write(0, [1, -1, 2], q={}),
             write(1, 3, q={}),
             Token({0: 1}, 0, beta, q=only),
             *idle(4, q=only),
         ]
-        words.append(make_word("beta-fine", f"beta=1+2^-{m}", [row], products=products))
+        words.append(make_word("beta-fine", f"beta=1-2^-{m}", [row], products=products))
         empty = [Token({0: 1}, [1, -1, 1], beta, q={}), write(1, [1, -1, 1], q={}), *idle(4, q={1: 1})]
-        words.append(make_word("beta-fine", f"beta=1+2^-{m}, empty row", [empty], products=products))
+        words.append(make_word("beta-fine", f"beta=1-2^-{m}, empty row", [empty], products=products))
     return words
 
 
@@ -105,36 +105,39 @@ def outputs_fine() -> list[Word]:
 
 
 def inputs_fine() -> list[Word]:
-    """A query, a key and a value of 12 bits: what is left of each is 2^-11 or nothing."""
-    fine = 1 + Fraction(1, 2**11)
-    ones = [1, -1, 1]
-    query = [write(0, ones, q={}), write(1, ones, q={}), *idle(3, q={0: fine, 1: -1})]
-    key = [
-        write(0, ones, q={}),
-        Token({0: fine, 1: 1}, ones, 1, q={}),
-        write(0, 0, q={1: 1}),
-        *idle(3, q={1: 1}),
-    ]
-    value = [
-        write(0, [fine, -fine, 1], q={}),
-        Token({0: 1, 1: 1}, [1, -1, 1], 1, q={}),
-        write(0, 0, q={1: 1}),
-        *idle(3, q={1: 1}),
-    ]
-    return [
-        make_word("inputs-fine", name, [tokens], products=FROM_24_BITS)
-        for name, tokens in (("query", query), ("key", key), ("value", value))
-    ]
+    """A query, a key and a value of 10 and 13 bits: outputs are what 1 does not hold of each, or nothing."""
+    ones, difference = [1, -1, 1], {0: 1, 1: -1}
+    words = []
+    for m, products in ((9, FROM_11_BITS), (12, FROM_24_BITS)):
+        fine = 1 + Fraction(1, 2**m)
+        tokens = {
+            "query": [write(0, ones, q={}), write(1, ones, q={}), *idle(3, q={0: fine, 1: -1})],
+            "key": [Token({0: fine, 1: 1}, ones, 1, q=difference), *idle(4, q=difference)],
+            "value": [
+                write(0, [fine, -fine, 1], q={}),
+                Token({0: 1, 1: 1}, ones, 1, q={1: 1}),
+                *idle(3, q={1: 1}),
+            ],
+        }
+        words += [
+            make_word("inputs-fine", f"{name} 1+2^-{m}", [found], products=products)
+            for name, found in tokens.items()
+        ]
+    return words
 
 
 def coefficients() -> list[Word]:
-    """Products of keys, and entries of the inverse (I + L)^-1, of 9 to 12 bits, where states have one."""
+    """Products of keys, and entries of the inverse (I + L)^-1, of 9 to 12 bits; states and written values have one."""
     keys: dict[str, list[dict[int, Number]]] = {
         "k'k=257": [{0: 16, 1: 1}] * 2,
         "k'k=2049": [{0: 32, 1: 32, 2: 1}] * 2,
         "inverse 257": [{0: 1}, {0: 16, 1: 1}, {0: -1, 1: 32}],
     }
-    values = {"k'k=257": (1, 0), "k'k=2049": (1, 0), "inverse 257": (1, 16, 0)}
+    values: dict[str, tuple[Number, ...]] = {
+        "k'k=257": (1, 256),
+        "k'k=2049": (1, 2048),
+        "inverse 257": (1, 16, 0),
+    }
     words = []
     for name, found in keys.items():
         tokens = [

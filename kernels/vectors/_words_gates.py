@@ -91,7 +91,7 @@ def channel_gates() -> list[Word]:
 def rwkv7() -> list[Word]:
     """Transitions diag(a) + u z' and writes k v': removal of a row, replacement, and gates by channels."""
     words = []
-    for T, V, gated in ((5, 3, False), (17, 4, True), (65, 3, True)):
+    for T, V, gated in ((5, 3, False), (17, 4, True), (64, 3, True)):
         random = Random(f"rwkv7 {T}")
         tokens = []
         for t in range(T):
@@ -101,7 +101,7 @@ def rwkv7() -> list[Word]:
             )
         word = make_word("rwkv7", f"T={T} V={V}{' gated' if gated else ''}", [tokens], operator="rwkv7", V=V,
             bound=EXPONENTIATED, initial=random_state(random, 1, 1, 4, V) * 4,
-            products=FROM_11_BITS if T == 65 else ALL)  # fmt: skip
+            products=FROM_11_BITS if T == 64 else ALL)  # fmt: skip
         u, z = zeros(1, T, 1, 4), zeros(1, T, 1, 4)
         for t in range(T):
             i, j = random.sample(range(4), 2)
