@@ -197,6 +197,9 @@ def _ask(asking: _Asking, families: Sequence[Family]) -> tuple[dict[str, list[_A
             skipped[word.family].append(why)
             continue
         for gate in gates if word.gate is not None else gates[:1]:
+            if word.gate is not None and gate == "g" and asking.contract.gates not in ("fp32", "fp64"):
+                skipped[word.family].append(f"gates in {asking.contract.gates} do not hold its logarithms")
+                continue
             found = observe(asking.function, word, asking.operator, asking.contract, asking.framework, gate)
             if found.refused:
                 skipped[word.family].append(found.error.partition(": ")[2] or "not implemented")

@@ -24,7 +24,7 @@ def write_vectors(path: str | Path) -> int:
     """Write all words with their answers as a `.safetensors` file; the same bytes at each call.
 
     Every tensor `FAMILY/WORD/NAME` is float32 and exact, but for the gates' logarithms `g` (float64, rounded once) and
-    `cu_seqlens` (int64). The metadata have `format`, `families` and `words`, the last two as JSON.
+    `cu_seqlens` (int64). The entry `mirrormata` of the metadata is JSON with `format`, `operators`, `families` and `words`.
 
     Args:
         path: the file, which ends in `.safetensors`.
@@ -46,13 +46,14 @@ def write_vectors(path: str | Path) -> int:
     tensors: Arrays = {}
     for word in words:
         tensors |= {f"{word.family}/{word.name}/{name}": x for name, x in arrays_of(word).items()}
-    metadata = {
+    about = {
         "format": FORMAT,
-        "operators": json.dumps(dict(OPERATORS)),
-        "families": json.dumps({f.name: {"holds": f.holds, "sees alone": f.alone} for f in FAMILIES}),
-        "words": json.dumps([facts_of(word) for word in words]),
+        "operators": dict(OPERATORS),
+        "families": {f.name: {"holds": f.holds, "sees alone": f.alone} for f in FAMILIES},
+        "words": [facts_of(word) for word in words],
     }
-    write_bytes(file, save(tensors, metadata=metadata))
+    # one entry only: the order of several would change from run to run
+    write_bytes(file, save(tensors, metadata={"mirrormata": json.dumps(about)}))
     return len(words)
 
 
@@ -74,11 +75,11 @@ def read_vectors(path: str | Path) -> tuple[list[dict[str, Any]], dict[str, Arra
     data = read_bytes(path)
     try:
         length = int.from_bytes(data[:8], "little")
-        metadata = json.loads(data[8 : 8 + length])["__metadata__"]
+        about = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["mirrormata"])
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, TypeError):
         raise InputError(f"{shown_path(path)}: no file of vectors; `mirrormata vectors` writes one") from None
-    if metadata.get("format") != FORMAT:
+    if about.get("format") != FORMAT:
         raise InputError(
             f"{shown_path(path)}: its format is not {FORMAT}; write it again with `mirrormata vectors`"
         )
@@ -86,7 +87,7 @@ def read_vectors(path: str | Path) -> tuple[list[dict[str, Any]], dict[str, Arra
     for name, x in tensors.items():
         word, _, own = name.rpartition("/")
         arrays.setdefault(word, {})[own] = x
-    return json.loads(metadata["words"]), arrays
+    return about["words"], arrays
 
 
 def arrays_of(word: Word) -> Arrays:

@@ -42,9 +42,10 @@ def linear_attention(rule: str) -> Callable[..., Any]:
         given = {"query": q, "key": k, "value": v, "past_state": initial_state, "decay": g}
         if beta is not None:
             given["beta"] = beta
-        flat = {
-            name: x if name == "past_state" else x.reshape(B, T, -1).astype(q.dtype)
+        flat = {"past_state": initial_state} | {
+            name: x.reshape(B, T, int(np.prod(x.shape[2:]))).astype(q.dtype)
             for name, x in given.items()
+            if name != "past_state"
         }
         shapes = tuple((name, x.shape) for name, x in flat.items())
         session = _session(rule, shapes, H, float(scale), str(q.dtype))

@@ -446,7 +446,7 @@ def _all_runners() -> tuple[Runner, ...]:
             "gated_delta_rule",
             partial(_onnxruntime, "gated_delta"),
             ("onnxruntime", "onnx"),
-            (FLOAT32, MIXED[2]),
+            (FLOAT32, Contract(inputs="fp16", beta="fp16", gates="fp16", outputs="fp16")),
             framework="numpy",
         ),
         Runner(
