@@ -83,7 +83,7 @@ def vectors(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write exact test vectors of the delta-rule family, or test a function.
+    """Write exact vectors of the delta-rule family, or test a function.
 
     The words are inputs whose outputs and final states are known to the last bit, in every order of summation. With --test,
     each family of words gets a verdict, which names the formats that it is about and the likely cause of a failure. Words whose

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from ._exact import Exact
+from ._exact import Exact, zeros
 from ._recurrence import Rule, clamping, rounding
 
 
@@ -21,11 +21,11 @@ def _transposed(states: Exact) -> Exact:
 
 
 def _zero(x: Exact) -> Exact:
-    return x * 0
+    return zeros(*x.shape)
 
 
 def _one(x: Exact) -> Exact:
-    return x * 0 + 1
+    return np.ones(x.shape, dtype=object)
 
 
 def _first_of_all(states: Exact) -> Exact:

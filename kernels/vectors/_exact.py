@@ -84,7 +84,7 @@ class Format:
     @property
     def largest(self) -> Fraction:
         """The largest number of the format."""
-        return (2 - Fraction(1, 2 ** (self.precision - 1))) * 2**self.high
+        return (2 - Fraction(1, 2 ** (self.precision - 1))) * Fraction(2) ** self.high
 
     def holds(self, span: Span) -> bool:
         """Whether all numbers that need these bits are numbers of the format."""

@@ -221,7 +221,8 @@ def _step(word: Word, rule: Rule, b: int, t: int, h: int, S: Exact, seen: list[E
 
 
 def _outer(k: Exact, u: Exact) -> Exact:
-    return k[:, None] * u[None, :]
+    product: Exact = k[:, None] * u[None, :]
+    return product
 
 
 def _decay(word: Word, rule: Rule, b: int, t: int, h: int) -> Any:

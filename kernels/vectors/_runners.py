@@ -114,7 +114,7 @@ def padded(function: Function, width: int) -> Function:
         for name in ("u", "z"):
             if name in rest:
                 rest[name] = pad(rest[name], (0, width - K))
-        if initial_state is not None and initial_state.shape[2] != width:
+        if initial_state is not None:
             initial_state = pad(initial_state, (0, width - V, 0, width - K))
         o, final = function(q=q, k=k, v=pad(v, (0, width - V)), initial_state=initial_state, **rest)
         return o[..., :V], None if final is None else final[..., :K, :V]

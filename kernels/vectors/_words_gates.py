@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from random import Random
 
@@ -56,7 +56,7 @@ def delta_product() -> list[Word]:
         random = Random(f"product {n_h} {T} {gated}")
         tokens = []
         for t in range(T):
-            steps = []
+            steps: list[tuple[Mapping[int, Number], Number | list[Number], Number]] = []
             for i in range(n_h):
                 a, b = random.sample(range(4), 2)
                 swaps = t > 2 and i < n_h - 1
@@ -125,7 +125,7 @@ def scalar_gate() -> list[Word]:
         random = Random(f"scalar {T}")
         tokens = []
         for t in range(T):
-            key = {i: random.randint(-1, 1) for i in range(K)}
+            key: dict[int, Number] = {i: random.randint(-1, 1) for i in range(K)}
             tokens.append(
                 Token(key, [2 * x for x in small(random, V)], 0, -1 if t % 8 == 3 and t < 50 else 0)
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
@@ -27,12 +27,12 @@ class Token:
         more: keys, values and betas of its further micro-steps.
     """
 
-    k: dict[int, Number] = field(default_factory=dict)
+    k: Mapping[int, Number] = field(default_factory=dict)
     v: Number | Vector = 0
     beta: Number = 0
     e: int | Sequence[int] = 0
-    q: dict[int, Number] | None = None
-    more: tuple[tuple[dict[int, Number], Number | Vector, Number], ...] = ()
+    q: Mapping[int, Number] | None = None
+    more: tuple[tuple[Mapping[int, Number], Number | Vector, Number], ...] = ()
 
 
 def write(i: int, v: Number | Vector, **rest: Any) -> Token:
@@ -104,7 +104,7 @@ def make_word(
     )  # fmt: skip
 
 
-def _vector(entries: dict[int, Number], width: int) -> Exact:
+def _vector(entries: Mapping[int, Number], width: int) -> Exact:
     found = zeros(width)
     for i, x in entries.items():
         found[i] = x

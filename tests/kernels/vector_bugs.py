@@ -34,6 +34,10 @@ def tf32(x: Tensor) -> Tensor:
     return bits.view(torch.float32)
 
 
+def same(x: Tensor) -> Tensor:
+    return x
+
+
 def clamp(x: Tensor) -> Tensor:
     return x.clamp(-FP16_MAX, FP16_MAX)
 
@@ -88,7 +92,7 @@ def recurrent(
                 read_before = S
         if bug == "decay last":
             S = decay * S
-        S = {"state to bf16": bf16, "state to fp16": fp16, "state clamped": clamp}.get(bug, lambda x: x)(S)
+        S = {"state to bf16": bf16, "state to fp16": fp16, "state clamped": clamp}.get(bug, same)(S)
         early = bug in ("read before write", "read after the first micro-step")
         outputs.append(q[t] @ (read_before if early else S))
         if bug == "state to bf16 after chunks" and t % CHUNK == CHUNK - 1:
@@ -155,7 +159,7 @@ def invert(L: Tensor, bug: str) -> Tensor:
     n = L.shape[0]
     unit = torch.eye(n, dtype=L.dtype)
     if bug.startswith("doubling"):
-        keep = fp16 if bug.endswith("fp16") else (lambda x: x)
+        keep = fp16 if bug.endswith("fp16") else same
         X, P = unit - L, keep(L @ L)
         for _ in range(6):
             X, P = keep(X + X @ P), keep(P @ P)
@@ -171,9 +175,7 @@ def invert(L: Tensor, bug: str) -> Tensor:
             )
         return A
     A = torch.linalg.solve_triangular(unit + L, unit, upper=False, unitriangular=True)
-    return {"inverse to bf16": bf16, "inverse to fp16": fp16, "inverse to tf32": tf32}.get(bug, lambda x: x)(
-        A
-    )
+    return {"inverse to bf16": bf16, "inverse to fp16": fp16, "inverse to tf32": tf32}.get(bug, same)(A)
 
 
 def rwkv7(
@@ -282,9 +284,7 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
             states = states.transpose(-1, -2)
         if bug == "final state to bf16":
             states = bf16(states)
-        o = {"outputs to bf16": bf16, "outputs to fp16": fp16, "outputs clamped": clamp}.get(
-            bug, lambda y: y
-        )(o)
+        o = {"outputs to bf16": bf16, "outputs to fp16": fp16, "outputs clamped": clamp}.get(bug, same)(o)
         return o.to(q.dtype), states
 
     return function
