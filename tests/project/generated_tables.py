@@ -37,6 +37,7 @@ from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.tests.models.recurrences import RECURRENCES, survey
 from mirrormata.tests.mutations.run import read_results
 from mirrormata.tests.mutations.run import table as of_results
+from mirrormata.tests.project.generated_vectors import vector_tables
 from mirrormata.theory._check import all_checkers
 from mirrormata.theory._horizon import horizons
 from mirrormata.theory._verdict import status_in_words
@@ -617,5 +618,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "mutations": mutations_table,
     "kernel-fuzz": kernel_fuzz_table,
     "model-fuzz": model_fuzz_table,
+    **vector_tables(table),
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
