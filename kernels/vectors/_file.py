@@ -34,6 +34,12 @@ def write_vectors(path: str | Path) -> int:
 
     Raises:
         InputError: the file has another ending, or cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_vectors(f"{folder}/vectors.safetensors") > 80
+        True
     """
     from safetensors.numpy import save
 
@@ -68,6 +74,15 @@ def read_vectors(path: str | Path) -> tuple[list[dict[str, Any]], dict[str, Arra
 
     Raises:
         InputError: it is no such file.
+
+    Example:
+        >>> import tempfile
+        >>> from mirrormata.kernels import read_vectors, write_vectors
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     words = write_vectors(f"{folder}/vectors.safetensors")
+        ...     facts, arrays = read_vectors(f"{folder}/vectors.safetensors")
+        >>> facts[0]["family"], arrays["scale/scale=1"]["q"].shape
+        ('integers', (1, 5, 1, 4))
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
