@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from mirrormata.benchmarks.vectors_public import HEAD, table_rows
 from mirrormata.kernels.vectors._families import FAMILIES, all_words
 from mirrormata.kernels.vectors._word import OPERATORS
 from mirrormata.tests.kernels.vector_bugs import ALONE, BUGS
+from mirrormata.tests.project.table_texts import table
 
-Table = Callable[[Sequence[str], Sequence[Sequence[object]], Sequence[int]], str]
 
-
-def vector_tables(table: Table) -> dict[str, Callable[[], str]]:
-    """The tables by their names in the pages.
-
-    Args:
-        table: writes a Markdown table of a head and rows, with some columns aligned to the right.
-    """
+def vector_tables() -> dict[str, Callable[[], str]]:
+    """The tables by their names in the pages."""
 
     def families() -> str:
         words = all_words()
@@ -42,7 +37,7 @@ def vector_tables(table: Table) -> dict[str, Callable[[], str]]:
             )
             for bug in BUGS
         ]
-        return table(("bug", "report", "seen by"), rows, ())
+        return table(("bug", "report", "seen by"), rows)
 
     def public() -> str:
         return table(HEAD, table_rows(), (4, 5))
