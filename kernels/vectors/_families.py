@@ -85,7 +85,7 @@ FAMILIES = (
         "inputs-fine",
         "a query, a key and a value of 10 and 13 bits",
         "inputs rounded before a product, as matrix units do in tf32",
-        "queries, keys or values are rounded where they enter a product",
+        "queries, keys, values, or what is written, are rounded where they enter a product",
         delta.inputs_fine,
     ),
     Family(

@@ -345,7 +345,7 @@ BUGS = (
     Bug("inverse to tf32", "solve_tril in tf32", chunked, NARROW, ("coefficients",), known=False),
     Bug("K K' to bf16", "a product in the inputs' dtype", chunked, NARROW, ("coefficients",), known=False),
     Bug("K K' to fp16", "a product in the inputs' dtype", chunked, NARROW, ("coefficients",), known=False),
-    Bug("written values to bf16", "V' in the inputs' dtype", chunked, "written values", ("beta-fine", "inputs-fine")),
+    Bug("written values to bf16", "V' in the inputs' dtype", chunked, "or what is written, are rounded", ("inputs-fine", "beta-fine"), known=False),
     Bug("strict mask", "common", chunked, "a mask without its diagonal", ("integers",)),
     Bug("inclusive mask lost", "common", chunked, STRUCTURE, ("integers",), known=False),
     Bug("read before write", "common", recurrent, "read before the token's write", ("integers",)),
