@@ -21,7 +21,8 @@ def test_the_words_are_written(call: Any, tmp_path: Path) -> None:
     assert "give it this ending" in call("vectors", str(tmp_path / "v.npz")).error
 
 
-def test_families_and_implementations_are_listed(call: Any) -> None:
+def test_families_and_implementations_are_listed(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
     shown = call("vectors").out
     assert f"{len(all_words())} words in {len(FAMILIES)} families" in shown
     for family in FAMILIES:
@@ -42,6 +43,7 @@ def test_a_function_is_tested(call: Any, tmp_path: Path, monkeypatch: pytest.Mon
         "    return plain_delta_rule(q, k, v, np.minimum(beta, 1), None, initial_state, scale=scale)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "300")
     arguments = ("vectors", "--test", "of_mine:clipped", "--operator", "delta_rule", "--framework", "numpy")
     families = ("--family", "beta-above-one, scale")
     done = call(*arguments, *families)
