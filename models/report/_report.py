@@ -151,7 +151,7 @@ def write_report(
             make_folder(where)
     for path, data in (*files, (target, written)):
         write_bytes(path, data)
-    kinds = [type(item) for section in sections for item in section.items]
+    kinds = [type(item) for section in sections for item in section.every]
     return Report(
         target, len(written), tuple(section.slug for section in sections), kinds.count(Chart), kinds.count(Picture),
         kinds.count(Table), tuple(path for path, _ in files),
