@@ -237,7 +237,8 @@ def number_slugs(sections: Iterable[Section]) -> tuple[Section, ...]:
         return [replace(item, slug=own(item.slug, taken[1])) for item in items]
 
     return tuple(
-        replace(s, slug=own(s.slug, taken[0]), items=number(s.items), folded=number(s.folded)) for s in sections
+        replace(s, slug=own(s.slug, taken[0]), items=number(s.items), folded=number(s.folded))
+        for s in sections
     )
 
 

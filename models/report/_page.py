@@ -104,7 +104,9 @@ def choose_filters(chart: Chart) -> dict[str, list[str]]:
         pairs = {(s.name, dict(s.filters).get(key)) for s in chart.series}
         return len(pairs) == len({name for name, _ in pairs}) == len({value for _, value in pairs})
 
-    return {key: values for key, values in chart.filters.items() if len(values) > 1 and not repeats_legend(key)}
+    return {
+        key: values for key, values in chart.filters.items() if len(values) > 1 and not repeats_legend(key)
+    }
 
 
 def group_legend(chart: Chart) -> list[tuple[Series, str]]:

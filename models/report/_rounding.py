@@ -161,12 +161,14 @@ def show_rounding(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownL
         ),
         [_list_run(lrnn, lengths, r) for r in found], source,
     )  # fmt: skip
-    charts = [_chart_margins(lrnn, found, source, lengths, limits, errors)]
-    charts += [_chart_norms(found, source, lengths, limits)]
-    if not any(y is not None for series in charts[0].series for y in series.y):
-        charts = charts[1:]
+    margins, norms = (
+        _chart_margins(lrnn, found, source, lengths, limits, errors),
+        _chart_norms(found, source, lengths, limits),
+    )
+    if not any(y is not None for series in margins.series for y in series.y):
         text += " There is no other code to confuse a state with, so there is no margin."
-    return Section("rounding", "Rounding over length", text, (*charts, table))
+        return Section("rounding", "Rounding over length", text, (norms, table))
+    return Section("rounding", "Rounding over length", text, (margins, table), (norms,))
 
 
 def _chart_margins(
