@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -64,74 +65,86 @@ def explain_failure(found: Comparison) -> str:
     if found.causal and found.causal[-1].replaced != "none" and found.causal[-1].accuracy == 1:
         return "its heads are not exact (with snapped heads every answer is right)"
     if found.heads and not any(h.carries_states for h in found.heads):
-        return "no head keeps the automaton's states apart at every length"
+        return "no head's states fall into groups by the automaton's state"
     if (at := found.horizon.spread) is not None:
-        return f"states of one class drift apart and are predicted to meet those of another at about {at:,} letters"
+        return (
+            f"the states of a class spread, and are predicted to meet those of another after {at:,} letters"
+        )
     return "no cause was found"
 
 
 def answer_model(place: Trained, found: Comparison | None, reason: str, items: Sequence[Item]) -> Section:
     """The sentence and findings of a training or a model; `reason`: why nothing is compared; `items`: shown beside them."""
-    task, result = place.contract.task, place.result
-    family = str(place.config.get("family", "the model"))
+    task, family = place.contract.task, str(place.config.get("family", "the model"))
     rows: list[tuple[Cell, ...]] = [
-        ("model", describe_model(place.config)),
-        ("task", f"{task}, {place.contract.labels} labels"),
-    ]
-    if result is None:
-        what = f"{family} on {task}: {reason or 'nothing is measured'}."
-        return _make_section(what, rows, items, place)
-    longest, last = result["longest_90"], list(result["accuracy"])[-1]
-    values = [x or 0.0 for x in result["accuracy"][last]]
-    best, several = place.place, len(place.seeds) > 1
-    failures = [(result["first_failure"][best] or {"least": None})["least"], found and found.trace.observed]
-    wrong = min((x for x in failures if x is not None), default=None)
-    why = "" if found is None else explain_failure(found)
-    proof = _say_proof(place, wrong)
-    up_to = f"{longest[best]:,} letters" if longest[best] != 1 else "1 letter"
-    to = f"{up_to}, the longest that was tested," if longest[best] == result["length"] else up_to
-    made = (
-        f"trained on {task} (words of at most {place.train_length:,} letters)"
-        if place.settings is not None
-        else f"a model of {task}"
-    )
-    of_seeds = f" with the best of {count_noun(len(place.seeds), 'seed')}" if several else ""
-    at_best = format_share(max(values))
-    reached = f"{at_best} at best and {format_share(median(values))} in the median" if several else at_best
-    headline = f"{family}, {made}, is right up to {to}{of_seeds}; its accuracy at {last} letters is {reached}"
-    headline += f"; the reason for failure: {why}" if why and wrong is not None else ""
-    rows.append(("right up to", f"{up_to}: at least 90 % of the answers at every position" + (
-        f" (seed {place.seeds[best]}); the median of the seeds is {median(longest):,.0f}" if several else ""
-    )))  # fmt: skip
-    for length, shares in result["accuracy"].items():
-        known = [x or 0.0 for x in shares]
-        text = format_share(max(known)) + (
-            f" at best, {format_share(median(known))} in the median" if several else ""
+        ("model", describe_model(place.config)), ("task", f"{task}, {place.contract.labels} labels")
+    ]  # fmt: skip
+    headline = f"{family} on {task}: {reason or 'nothing is measured'}."
+    if (result := place.result) is not None:
+        failures = [
+            (result["first_failure"][place.place] or {"least": None})["least"],
+            found and found.trace.observed,
+        ]
+        wrong = min((x for x in failures if x is not None), default=None)
+        why, proof = "" if found is None else explain_failure(found), _say_proof(place, wrong)
+        trained = "trained on" if place.settings is not None else "with a model of"
+        because = [f"it fails because {why}"] * bool(wrong is not None and why)
+        parts = [
+            f"{family}, {trained} {task}, is {_say_reach(place, result)}",
+            _say_accuracy(result),
+            *because,
+            proof,
+        ]
+        headline = f"{'; '.join(parts)}."
+        rows += _list_accuracies(place, result)
+        rows.append(
+            (
+                "first wrong answer",
+                "none was seen" if wrong is None else f"after {count_noun(wrong, 'letter')}",
+            )
         )
-        rows.append((f"accuracy at {length}", f"{text}; guessing {format_share(result['chance'])}"))
-    rows.append(
-        ("first wrong answer", "none was seen" if wrong is None else f"after {count_noun(wrong, 'letter')}")
-    )
-    if wrong is not None:
-        rows.append(("why", why or f"not known: {reason}"))
-    rows.append(("proof", proof[0].upper() + proof[1:]))
+        rows += [("why", why or f"not known: {reason}")] if wrong is not None else []
+        rows.append(("proof", proof))
     if found is not None and found.heads:
         carrying = [h.head.name for h in found.heads if h.carries_states]
-        rows.append(("heads with states", ", ".join(carrying) or "none"))
+        rows.append(("heads that carry states", ", ".join(carrying) or "none"))
         exact = (
             found.snapped.reason if found.snapped.lrnn is None else f"yes: {found.snapped.lrnn.construction}"
         )
         rows.append(("exact when snapped", exact))
     if found is not None and found.constructed is not None:
         rows.append(("exact construction", found.constructed.name))
-    return _make_section(f"{headline}; {proof}.", rows, items, place)
-
-
-def _make_section(
-    headline: str, rows: Sequence[tuple[Cell, ...]], items: Sequence[Item], place: Trained
-) -> Section:
     table = Table("findings", "What was found", "", ("finding", "value"), rows, place.test)
     return Section(SLUG, TITLE, headline, (table, *items))
+
+
+def _say_reach(place: Trained, result: Mapping[str, Any]) -> str:
+    longest = result["longest_90"][place.place]
+    to = f"right up to {count_noun(longest, 'letter')}" + (
+        ", the longest tested" if longest == result["length"] else ""
+    )
+    return f"{to} with the best of {len(place.seeds)} seeds" if len(place.seeds) > 1 else to
+
+
+def _say_accuracy(result: Mapping[str, Any]) -> str:
+    """Best and median at the greatest length."""
+    length, shares = list(result["accuracy"].items())[-1]
+    return f"its accuracy at {length} letters is {_say_shares(shares)}"
+
+
+def _say_shares(shares: Sequence[float | None]) -> str:
+    known = [x or 0.0 for x in shares]
+    text = format_share(max(known))
+    return text if len(known) == 1 else f"{text} at best and {format_share(median(known))} in the median"
+
+
+def _list_accuracies(place: Trained, result: Mapping[str, Any]) -> list[tuple[Cell, ...]]:
+    longest = result["longest_90"]
+    of_seeds = f" with seed {place.seeds[place.place]}; {median(longest):,.0f} in the median of the seeds"
+    to = f"{count_noun(longest[place.place], 'letter')}{of_seeds if len(longest) > 1 else ''}"
+    rows: list[tuple[Cell, ...]] = [("90 % right at every position to", to)]
+    rows += [(f"accuracy at {length}", _say_shares(shares)) for length, shares in result["accuracy"].items()]
+    return [*rows, ("accuracy of guessing", format_share(result["chance"]))]
 
 
 def _say_proof(place: Trained, wrong: int | None) -> str:
@@ -142,8 +155,8 @@ def _say_proof(place: Trained, wrong: int | None) -> str:
     if known:
         return "; ".join(f"{c.path.name}, which is valid, {PROOFS[str(c.document['kind'])]}" for c in known)
     if wrong is not None:
-        return f"a wrong answer after {count_noun(wrong, 'letter')} refutes that it computes {place.contract.task}"
-    return "no wrong answer was seen, which proves nothing: `mirrormata prove` decides it"
+        return f"a wrong answer after {count_noun(wrong, 'letter')} refutes it"
+    return "no wrong answer was seen, and nothing is proved"
 
 
 def answer_certificates(place: ReportFolder, shown: Sequence[tuple[Path | None, Realisation]]) -> Section:
@@ -196,7 +209,5 @@ def _say_certificate(place: ReportFolder, found: Realisation | None) -> str:
 
 def take_chart(section: Section, slug: str) -> tuple[Section, list[Chart]]:
     """The section without the chart, and the chart, where there is one."""
-    from dataclasses import replace
-
     charts = [item for item in section.items if isinstance(item, Chart) and item.slug == slug]
     return replace(section, items=[item for item in section.items if item not in charts]), charts
