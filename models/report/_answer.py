@@ -58,10 +58,12 @@ def explain_failure(found: Comparison) -> str:
     failure = found.failure
     if found.trace.observed is None:
         return ""
+    eigenvalues = "every eigenvalue of its letters is in [0, 1]" if failure.in_zero_one else ""
     if failure.certificate is not None:
-        return f"a certificate proves that no read-out of its states can be right in {failure.certificate['arithmetic']}"
-    if failure.in_zero_one:
-        return "every eigenvalue of every letter is in [0, 1]"
+        proved = f"a certificate proves that no read-out of its states can be right in {failure.certificate['arithmetic']}"
+        return f"{eigenvalues}, and {proved}" if eigenvalues else proved
+    if eigenvalues:
+        return eigenvalues
     if found.causal and found.causal[-1].replaced != "none" and found.causal[-1].accuracy == 1:
         return "its heads are not exact (with snapped heads every answer is right)"
     if found.heads and not any(h.carries_states for h in found.heads):
@@ -87,7 +89,7 @@ def answer_model(place: Trained, found: Comparison | None, reason: str, items: S
         ]
         wrong = min((x for x in failures if x is not None), default=None)
         why, proof = "" if found is None else explain_failure(found), _say_proof(place, wrong)
-        trained = "trained on" if place.settings is not None else "with a model of"
+        trained = "trained on" if place.settings is not None else "as a model of"
         because = [f"it fails because {why}"] * bool(wrong is not None and why)
         parts = [
             f"{family}, {trained} {task}, is {_say_reach(place, result)}",
