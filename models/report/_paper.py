@@ -12,6 +12,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
+from matplotlib.ticker import FuncFormatter
 
 from ...foundation._errors import InputError
 from ._data import Chart, Mark, Picture, Section, Series, format_csv, shorten
@@ -63,13 +64,14 @@ def draw_items(
         yield f"{item.slug}.csv", format_csv(item).encode("utf-8")
 
 
-def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
+def draw_chart(chart: Chart, kind: Format, width: float = COLUMN, *, title: bool = False) -> bytes:
     """Draw the figure of a chart. The same chart gives the same bytes.
 
     Args:
         chart: the chart that is drawn.
         kind: png, pdf or svg.
         width: the width in inches, from 1.5 to 20.
+        title: whether the chart's title stands above it. In a paper the caption says it.
 
     Returns:
         The content of the file.
@@ -77,7 +79,10 @@ def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
     with matplotlib.rc_context(_STYLE):
         stream = io.BytesIO()
         metadata = {**_METADATA[kind], "Title": chart.title}
-        _draw_figure(chart, width).savefig(stream, format=kind, metadata=metadata)
+        figure = _draw_figure(chart, width)
+        if title:
+            figure.suptitle(_escape(fill(chart.title, int(width * 13))), fontsize=9, fontweight="bold")
+        figure.savefig(stream, format=kind, metadata=metadata)
     return stream.getvalue()
 
 
@@ -117,6 +122,8 @@ def _set_scales(axes: Axes, chart: Chart, width: float) -> None:
             axes.tick_params(axis="x", labelrotation=40)
     elif chart.log_x:
         axes.set_xscale("log")
+        if all(float(x).is_integer() for series in chart.series for x in series.x):
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
     if chart.log_y:
         axes.set_yscale("log")
     if chart.circle:
