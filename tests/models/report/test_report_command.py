@@ -118,7 +118,7 @@ def test_the_summary_says_what_there_is(certificates: Path) -> None:
     document["layers"] = []
     (tmp / "broken.json").write_text(json.dumps(document))
     first, *_ = module.sections_of(open_folder(tmp))
-    assert first.text.startswith("The checker finds broken.json, of kind horizon, invalid: ")
+    assert first.text.startswith("The checker finds broken.json, of kind table, invalid: ")
     (one, *_) = module.sections_of(open_folder(certificates))
     assert one.text.startswith(
         "mod:3 is followed by a linear RNN of 1 layer and 1 head with at most 2 factors a letter"
