@@ -165,14 +165,18 @@ def _width(name: str) -> float:
     return max(0.8, 0.098 * len(name) + 0.42)
 
 
-def _arrow(axes: Any, way: list[_Point]) -> None:
+def _curve_of(way: list[_Point]) -> Curve:
     """Along the points, level and in curves by turns."""
     points, codes = way[:2], [Curve.MOVETO, Curve.LINETO]
     for begin, end, beyond in zip(way[1::2], way[2::2], way[3::2], strict=False):
         middle = (begin[0] + end[0]) / 2
         points += [(middle, begin[1]), (middle, end[1]), end, beyond]
         codes += [*[Curve.CURVE4] * 3, Curve.LINETO]
-    style = {
+    return Curve(points, codes)
+
+
+def _arrow(axes: Any, way: list[_Point]) -> None:
+    style: Any = {
         "arrowstyle": "-|>",
         "mutation_scale": 9,
         "lw": 0.9,
@@ -180,4 +184,4 @@ def _arrow(axes: Any, way: list[_Point]) -> None:
         "shrinkA": 1,
         "shrinkB": 1,
     }
-    axes.add_patch(FancyArrowPatch(path=Curve(points, codes), zorder=1, **style))
+    axes.add_patch(FancyArrowPatch(path=_curve_of(way), zorder=1, **style))
