@@ -23,6 +23,8 @@ OPTIONS = {
     "output_gate": "output gate",
 }
 """Entries of a model that its description names where they differ from `USUAL`."""
+MOST_NAMED = 8
+"""Automata that the sentence about certificates names."""
 USUAL = {"conv": 0, "gated": False, "strength": "sigmoid", "output_gate": False}
 PROOFS = {
     "equivalent": "proves a model equivalent to the automaton",
@@ -185,7 +187,11 @@ def answer_certificates(place: ReportFolder, shown: Sequence[tuple[Path | None, 
         headline = _say_certificate(place, next(iter(realised.values()), None))
     else:
         what = "all of them valid" if valid == len(rows) else f"{valid} of them valid"
-        headline = f"{len(rows)} certificates for {place.name}, {what}, as the checkers find them now."
+        names = list(dict.fromkeys(label_text(found.automaton.name) for found in realised.values()))
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        headline = (
+            f"{len(rows)} certificates, {what}{': ' * bool(names)}{', '.join(names[:MOST_NAMED])}{more}."
+        )
     return Section(SLUG, TITLE, headline, (table,))
 
 

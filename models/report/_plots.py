@@ -185,7 +185,9 @@ def plot_chart(chart: Chart) -> Figure:
         along = {"x0": mark.at, "x1": mark.at, "y0": 0, "y1": 1, "yref": "paper"}
         if mark.axis == "y":
             along = {"x0": 0, "x1": 1, "xref": "paper", "y0": mark.at, "y1": mark.at}
-        figure.add_shape(type="line", line={"color": look.colour, "dash": look.dash}, layer="between", **along)
+        figure.add_shape(
+            type="line", line={"color": look.colour, "dash": look.dash}, layer="between", **along
+        )
     return figure
 
 

@@ -126,7 +126,7 @@ def test_the_summary_says_what_there_is(certificates: Path) -> None:
     assert one.text.endswith("the checker finds its certificate valid.")
     write_certificate(full_certificate(construct("parity")), certificates / "parity.json")
     (both, *_) = module.sections_of(open_folder(certificates))
-    assert both.text == "2 certificates for mod:3, parity, all of them valid, as the checkers find them now."
+    assert both.text == "2 certificates, all of them valid: mod:3, parity."
     assert [(row[0], row[2], row[3]) for row in rows(certificates, "findings")] == [
         ("mod3.json", "valid", "mod:3"), ("parity.json", "valid", "parity"),
     ]  # fmt: skip
