@@ -181,13 +181,13 @@ def sections_of(
 
     construction, reason = place.construct_task()
     shown = [*place.realisations, *([(None, construction)] if construction is not None else [])]
-    learned, built = list[Section](), list[Section]()
+    of_model, built = list[Section](), list[Section]()
     if place.is_learned:
         with needed_by(f"{place.path}: a report of {place.what}"):
             from ._learned import show_model
 
         with use_one_thread():
-            learned += show_model(place, seed=seed, limits=learned)
+            of_model += show_model(place, seed=seed, limits=learned)
     for number, (path, realisation) in enumerate(shown):
         if progress is not None:
             progress((number + place.is_learned) / (len(shown) + place.is_learned + 1))
@@ -198,7 +198,7 @@ def sections_of(
         built = [replace(s, items=(), folded=s.every) for s in built]
     elif len(shown) > 1:
         built = [s if s.slug in FIRST else replace(s, items=(), folded=s.every) for s in built]
-    answer, *middle = learned or [answer_certificates(place, shown)]
+    answer, *middle = of_model or [answer_certificates(place, shown)]
     settings = [middle.pop()] if middle else []
     last = (*show_certificates(place), *settings, show_provenance(place, command, reason))
     return (answer, *_join_empty(middle), *built, *last)

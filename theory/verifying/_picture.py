@@ -101,7 +101,8 @@ def _place(names: list[str], edges: list[tuple[str, str]]) -> tuple[dict[str, _P
     pairs = sorted({(numbers[a], numbers[b]) for a, b in edges})
     layouts = from_edges(pairs, vertex_spacing=100, dummy_size=30) if pairs else []
     parts = [
-        ({int(i): xy for i, xy in layout[0]}, [(int(a), int(b)) for a, b in layout[3]]) for layout in layouts
+        ({int(i): xy for i, xy in layout[0]}, [(int(a), int(b)) for a, b in layout[3] or ()])
+        for layout in layouts
     ]
     parts.sort(key=lambda part: (-len(part[0]), min(part[0])))
     parts += [({i: (0.0, 0.0)}, []) for i in range(linked, len(names))]

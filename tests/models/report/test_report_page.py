@@ -317,9 +317,9 @@ def test_a_logarithmic_axis_of_whole_numbers_begins_and_ends_with_them() -> None
 def test_folded_items_are_part_of_the_page_and_named_while_they_are_folded() -> None:
     text = render_page("t", [Section("s", "S", "", (letters(),), (spectrum(),))], headline="It works.")
     assert "".join(Reader(text).texts["summary"]).startswith("More: Eigenvalues")
-    assert list(json.loads(re.search(r'id="page_plots">(.*?)</script>', text, re.DOTALL)[1])["charts"]) == [
-        "spectrum"
-    ]  # type: ignore[index]
+    found = re.search(r'id="page_plots">(.*?)</script>', text, re.DOTALL)
+    assert found
+    assert list(json.loads(found[1])["charts"]) == ["spectrum"]
     assert Reader(text).texts["h1"] == ["It works."]
     assert "t" in Reader(text).texts["p"]
 
