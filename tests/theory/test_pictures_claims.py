@@ -24,7 +24,7 @@ def test_arrows_go_around_boxes_from_one_claim_to_another() -> None:
         first, last = ((round(x, 6), round(y, 6)) for x, y in (way[0], way[-1]))
         begin, end = rights[first], lefts[last]
         joined.add((begin, end))
-        points = _curve_of(way).interpolated(1).to_polygons(closed_only=False)[0]
+        points = np.asarray(_curve_of(way).to_polygons(closed_only=False)[0], dtype=np.float64)
         fine = np.concatenate(
             [a + np.linspace(0, 1, 20)[:, None] * (b - a) for a, b in itertools.pairwise(points)]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from hashlib import sha256
@@ -247,11 +248,14 @@ def test_a_training_is_shown_beside_the_construction(tmp_path: Path, call: Call)
     options = [part for entry in small for part in ("--set", entry)]
     lengths = ("--steps", "20", "--batch", "8", "--lengths", "2-8", "--test-lengths", "8,16", "--layers", "1")
     assert call("train", "parity", "-o", str(folder), *lengths, *options, "--device", "cpu").status == 0
-    found = call("report", str(folder), "--words", "16", "--length", "32", "--max-steps", "50", "--json")
+    found = call("report", str(folder), "--words", "16", "--length", "64", "--max-steps", "50", "--json")
     assert found.status == 0
     sections = found.json["sections"]
     assert sections[0] == "summary"
     assert "automaton" in sections
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "16 random words of 64 letters" in page
+    assert re.search(r"<h1>deltaproduct, trained on parity, is right up to \d+ letters?[;,]", page)
     (files,) = show_provenance(open_folder(folder)).folded
     assert isinstance(files, Table)
     assert [row[0] for row in files.rows] == [
