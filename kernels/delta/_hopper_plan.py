@@ -1,6 +1,6 @@
-"""Which calls the two Hopper kernels of DeltaProduct take, and their tiles: a fixed table.  Needs neither triton nor a GPU.
+"""Which calls the Hopper kernels of DeltaProduct take, and their tiles: a fixed table.  Needs neither triton nor a GPU.
 
-They are forward passes without a backward pass, in mode `chunk`, on chips of compute capability 9.0.  All else, and every other
+They are of mode `chunk`, on chips of compute capability 9.0.  All else, and every other
 chip, runs on the kernels of `_triton_chunk` and `_triton_phases`, which compute the same.
 """
 
@@ -22,9 +22,17 @@ VECTORS = 10
 """Vectors of a chunk's gates in memory, of which nine are read in advance (`_gluon_prepare`)."""
 WIDTHS = (64, 128, 256)
 """Of keys and values."""
+TRAINED = (64, 128)
+"""Those of keys and values that have a backward pass here: the states of 256 keys leave too few registers."""
+RETREAT_RING = 3, 2
+"""Stages of the ring of chunks of the backward pass's chain, and its buffers of what it writes."""
+SEGMENT = 16
+"""The fewest chunks of a segment of a backward pass."""
+MOST_SEGMENTS = 4
+"""Of a backward pass: the gradients of the states of one are kept at a time."""
 MOST_HOUSEHOLDERS = 4
 """With more the rows of zeros and the few tokens of a chunk cost more than is won."""
-MOST_PAIRS = 2**31 // ROWS
+MOST_PAIRS = 2**31 // max(WIDTHS)
 """Chunks times heads: copies count the rows of their matrices with 32 bits."""
 
 
@@ -65,11 +73,52 @@ def hopper_plan(
 
 def count_shared(plan: HopperPlan, K: int, *, gated: bool) -> int:
     """Bytes of shared memory of the second kernel."""
-    # K and Q, V, B X, and nine vectors in float32
-    stage = (
-        2 * (ROWS + plan.tokens) * K + 2 * ROWS * COLUMNS + 2 * ROWS * ROWS + (9 * 4 * ROWS if gated else 0)
-    )
+    # K and Q, V, B X, and ten vectors in float32, or beta alone
+    vectors = 10 if gated else 1
+    stage = 2 * (ROWS + plan.tokens) * K + 2 * ROWS * COLUMNS + 2 * ROWS * ROWS + 4 * ROWS * vectors
     # S0 and U
     buffer = 2 * COLUMNS * K + 2 * ROWS * COLUMNS
     # the scores and the outputs of a chunk; barriers and alignment
     return plan.stages * stage + plan.buffers * buffer + 2 * plan.tokens * (ROWS + COLUMNS) + 1024
+
+
+def takes_training(K: int, V: int) -> bool:
+    """Whether calls of these widths that are differentiated run here, where calls that are not do."""
+    return K in TRAINED and V in TRAINED
+
+
+def count_vectors(*, gated: bool, save: bool) -> int:
+    """Vectors of a chunk in memory: of its gates, and for a backward pass its beta."""
+    return (VECTORS if gated else 0) + int(save)
+
+
+def split_chunks(chunks: int) -> list[tuple[int, int]]:
+    """First chunk and number of chunks of each segment of a backward pass, the last one first."""
+    # multiples of 16 are one case for the compiler
+    each = -(-chunks // (MOST_SEGMENTS * SEGMENT)) * SEGMENT
+    return [(begin, min(each, chunks - begin)) for begin in range(0, chunks, each)][::-1]
+
+
+def count_shared_back(K: int, tokens: int, *, gated: bool) -> int:
+    """Bytes of shared memory of the backward pass's chain."""
+    stages, buffers = RETREAT_RING
+    vectors = 10 if gated else 1
+    # K and Q, dO, X and the scores, vectors
+    stage = 2 * (ROWS + tokens) * K + 2 * tokens * COLUMNS + 2 * ROWS * (ROWS + tokens) + 4 * ROWS * vectors
+    # dS1 and dV
+    return stages * stage + buffers * (2 * COLUMNS * K + 2 * ROWS * COLUMNS) + 1024
+
+
+def count_shared_gradients(K: int, V: int) -> int:
+    """Bytes of shared memory of the backward pass's last kernel, of which two programs fit into a multiprocessor."""
+    # K, V with dV and dO, S0, X
+    return 2 * (ROWS * K + 3 * ROWS * V + V * K + ROWS * ROWS) + 1024
+
+
+def hopper_shapes(
+    batch: int, tokens: int, heads: int, K: int, V: int, plan: HopperPlan, *, gated: bool
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Shapes of what a forward pass saves: X of the chunks, their vectors, the states at their starts."""
+    every = batch * -(-tokens // plan.tokens)
+    vectors = count_vectors(gated=gated, save=True)
+    return (every, heads, ROWS, ROWS), (every, heads, vectors, ROWS), (every, heads, V, K)

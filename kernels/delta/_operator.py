@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from .._checking import sequence_bounds
 from .._launching import fits_float32
-from ._hopper import run_hopper, takes_hopper
+from ._hopper import differentiate_hopper, run_hopper, takes_hopper
 from ._plan import MAX_HOUSEHOLDERS, choose_mode, forward_shapes, kernel_width
 from ._problem import Gradients, Problem
 from ._reference import arithmetic_of, without_tokens
@@ -41,8 +41,8 @@ def run_forward(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | 
         return run_scan(problem, final=final, save=save)
     if form.plan.fused:
         return run_fused(problem, final=final, save=save)
-    if not save and takes_hopper(problem):
-        return run_hopper(problem, final=final)
+    if takes_hopper(problem, save=save):
+        return run_hopper(problem, final=final, save=save)
     return run_phases(problem, final=final, save=save)
 
 
@@ -57,6 +57,9 @@ def run_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: lis
         return differentiate_scan(problem, do, dfinal, saved)
     if form.plan.fused:
         return differentiate_fused(problem, do, dfinal, saved[0])
+    # what was saved says which kernels ran: those of Hopper save three tensors
+    if len(saved) == 3 or saved[3].numel() == 0:
+        return differentiate_hopper(problem, do, dfinal, saved)
     return differentiate_phases(problem, do, dfinal, saved)
 
 

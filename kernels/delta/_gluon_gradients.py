@@ -1,0 +1,374 @@
+"""The fourth kernel of DeltaProduct on Hopper: all gradients that need one chunk alone, all chunks at once.  Gluon.
+
+The letters are those of `_triton_chunk`, the vectors p, r, z, s, w those of `_gluon_prepare`.  With e = X (p V - r K S0) found
+again, dP = dV / p and D between rows (1 where 1/c was taken, as it is in p and e then):
+
+    M = tril(dP eᵀ, -1) ∘ D,     E = scale dO eᵀ ∘ (s, or D from rows to outputs) on seen rows
+    h = Eᵀ Q - Mᵀ K + z e dS1ᵀ,  dbeta = rowsum(K ∘ h),  dK = B h - M B K - r dP S0ᵀ,  dQ = E B K + scale s dO S0ᵀ
+
+Tokens are columns throughout, so that a chunk may have few of them.
+
+**Gates.** Each path from a row, or from the chunk's start, to a later row, to an output or to the chunk's end crosses the gates between
+and has their product as a factor; d loss / d log a_t is the sum of the values of the paths that cross a_t:
+
+    rows to rows       -(M ∘ K Kᵀ) B     rows to outputs     (E ∘ Q Kᵀ) B        rows to the end      z B rowsum(K ∘ e dS1ᵀ)
+    start to rows      -r rowsum(K ∘ dP S0ᵀ)   start to outputs   scale s rowsum(Q ∘ dO S0ᵀ)   start to the end    w ⟨S0, dS1⟩
+
+and da_t is that over a_t.  Only paths that cross are added, so a small gate's gradient is as good as a large one's.  A gate that counts
+as zero (`_gluon_prepare`) has in its place the paths that cross one such gate, which is this one, with the products of their other gates.
+"""
+
+from __future__ import annotations
+
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.hopper import (
+    fence_async_shared,
+    mbarrier,
+    mma_v2,
+    tma,
+    warpgroup_mma,
+    warpgroup_mma_wait,
+)
+
+from ._gluon_prepare import READ, SMALLEST, add_two, multiply_between, place_rows
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+
+# Triton 3.6 has it under the first name
+wait_for_warps = gl.thread_barrier if hasattr(gl, "thread_barrier") else gl.barrier
+
+
+@gluon.jit
+def multiply_around(size, mark, size_before, mark_before):
+    """Products of the gates between, as `multiply_between` has them, without the one that counts as zero; 0 unless there is one."""
+    # marks are signs times one more than the numbers of zeros
+    one = gl.abs(mark) == gl.abs(mark_before) + 1.0
+    sign = gl.where(mark * mark_before > 0.0, 1.0, -1.0)
+    return gl.where(one, gl.exp2(gl.where(one, size - size_before, 0.0)) * sign, 0.0)
+
+
+@gluon.jit
+def multiply_from_start(size, mark):
+    """`multiply_around` from the chunk's start."""
+    return multiply_around(size, mark, size * 0.0, mark * 0.0 + 1.0)
+
+
+@gluon.jit
+def sum_crossing(W, C: gl.constexpr, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
+    """For each token the sum over paths that cross its gate, of values W `[C,·]` from rows to later rows, or to tokens."""
+    lay: gl.constexpr = W.type.layout
+    N: gl.constexpr = W.shape[1]
+    TC: gl.constexpr = C // STEPS
+    small: gl.constexpr = gl.NVMMADistributedLayout([2, 0], [gl.num_warps(), 1], [16, 8])
+    left: gl.constexpr = gl.DotOperandLayout(0, small, 2)
+    right: gl.constexpr = gl.DotOperandLayout(1, small, 2)
+    # ends at or behind the token's gate
+    end = gl.arange(0, N, gl.SliceLayout(1, right))
+    token = gl.arange(0, TC, gl.SliceLayout(0, right))
+    if OF_ROWS:
+        end = end // STEPS
+    behind = gl.where(end[:, None] >= token[None, :], 1.0, 0.0).to(gl.bfloat16)
+    # in two pieces of 8 bits: sums may cancel
+    high = W.to(gl.bfloat16)
+    low = (W - high.to(gl.float32)).to(gl.bfloat16)
+    total = gl.zeros([C, TC], gl.float32, small)
+    total = mma_v2(gl.convert_layout(high, left), behind, total)
+    total = mma_v2(gl.convert_layout(low, left), behind, total)
+    # begins before the token's gate
+    begin = gl.arange(0, C, gl.SliceLayout(1, small)) // STEPS
+    column = gl.arange(0, TC, gl.SliceLayout(0, small))
+    return gl.sum(gl.where(begin[:, None] < column[None, :], total, 0.0), 0)
+
+
+@gluon.jit
+def sum_vectors(before, after, STEPS: gl.constexpr, lay: gl.constexpr):
+    """For each token the sum of `before` `[C]` over rows before its gate, and of `after` over those behind it."""
+    C: gl.constexpr = before.shape[0]
+    TC: gl.constexpr = C // STEPS
+    row = gl.arange(0, C, gl.SliceLayout(1, lay)) // STEPS
+    token = gl.arange(0, TC, gl.SliceLayout(0, lay))
+    return gl.sum(gl.where(row[:, None] < token[None, :], before[:, None], after[:, None]), 0)
+
+
+@gluon.jit
+def sum_later(x, lay: gl.constexpr):
+    """Sums of a vector from each entry on."""
+    return gl.associative_scan(gl.convert_layout(x, lay), 0, add_two, reverse=True)
+
+
+@gluon.jit
+def multiply_entries(p_x, y, V: gl.constexpr, K: gl.constexpr):
+    """⟨x, y⟩ of matrices `[V,K]`, x in memory and y in shared memory."""
+    lay: gl.constexpr = gl.BlockedLayout([1, 8], [256 // K, K // 8], [4, 1], [1, 0])
+    o_v = gl.arange(0, 16, gl.SliceLayout(1, lay))
+    o_k = gl.arange(0, K, gl.SliceLayout(0, lay))
+    total = gl.zeros([16, K], gl.float32, lay)
+    for i in gl.static_range(V // 16):
+        part = gl.load(p_x + (i * 16 + o_v)[:, None] * K + o_k[None, :]).to(gl.float32)
+        total += part * y.slice(i * 16, 16, 0).load(lay).to(gl.float32)
+    return gl.sum(gl.sum(total, 1), 0)
+
+
+@gluon.jit
+def gradients_hopper(
+    q,
+    k,
+    v,
+    do,
+    inverses,
+    states,
+    p_states,
+    dv,
+    dstates,
+    vectors,
+    a,
+    dq,
+    dk,
+    dbeta,
+    da,
+    T,
+    H,
+    chunks,
+    begin,
+    count,
+    scale,
+    K: gl.constexpr,
+    V: gl.constexpr,
+    C: gl.constexpr,
+    NH: gl.constexpr,
+    STEPS: gl.constexpr,
+    VECTORS: gl.constexpr,
+    GATED: gl.constexpr,
+):
+    """dq, dk, dbeta and da of the chunks begin to begin + count - 1 of each sequence.
+
+    q, k, v, do, dv, dq, dk are descriptors as those of the other kernels, with all columns of a head, states and dstates of
+    S0ᵀ `[B·chunks·H·V,K]` (p_states the tensor itself) and dS1ᵀ `[B·count·H·V,K]`; dbeta `[B,T·NH,H]`, da `[B,T,H]`.
+    """
+    DT: gl.constexpr = k.dtype
+    TC: gl.constexpr = C // STEPS
+    index = gl.program_id(0)
+    h = gl.program_id(1)
+    b = index // count
+    i = begin + index % count
+    first = i * TC
+    pair = (b * chunks + i) * H + h
+    lay_v: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, V, 16])
+    lay_k: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, K, 16])
+    lay_c: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, C, 16])
+    lay_t: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
+    operand: gl.constexpr = gl.DotOperandLayout(0, lay_c, 2)
+    vector: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    # shared memory: half of a multiprocessor's.  Q comes where dV was, dQ where dO was, dS1 where S0 was, scores where X was
+    ks = gl.allocate_shared_memory(DT, k.block_type.shape, k.layout)
+    vs = gl.allocate_shared_memory(DT, v.block_type.shape, v.layout)
+    WIDE: gl.constexpr = max(K, V)
+    two = gl.allocate_shared_memory(DT, [2, C, WIDE], gl.NVMMASharedLayout.get_default_for([C, WIDE], DT))
+    ss = gl.allocate_shared_memory(DT, states.block_type.shape, states.layout)
+    xs = gl.allocate_shared_memory(DT, inverses.block_type.shape, inverses.layout)
+    bars = gl.allocate_shared_memory(gl.int64, [5, 1], mbarrier.MBarrierLayout())
+    dvs = two.index(0)._reinterpret(DT, dv.block_type.shape, dv.layout)
+    dos = two.index(1)._reinterpret(DT, do.block_type.shape, do.layout)
+    qs = two.index(0)._reinterpret(DT, q.block_type.shape, q.layout)
+    dqs = two.index(1)._reinterpret(DT, q.block_type.shape, q.layout)
+    es = xs._reinterpret(DT, [C, TC], gl.NVMMASharedLayout.get_default_for([C, TC], DT))
+    for n in gl.static_range(5):
+        mbarrier.init(bars.index(n), count=1)
+    fence_async_shared()
+    mbarrier.expect(bars.index(0), k.block_type.nbytes + states.block_type.nbytes)
+    tma.async_copy_global_to_shared(k, [b, first, 0, h * K], bars.index(0), ks)
+    tma.async_copy_global_to_shared(states, [pair * V, 0], bars.index(0), ss)
+    mbarrier.expect(bars.index(1), v.block_type.nbytes + inverses.block_type.nbytes)
+    tma.async_copy_global_to_shared(v, [b, first, 0, h * V], bars.index(1), vs)
+    tma.async_copy_global_to_shared(inverses, [pair * C, 0], bars.index(1), xs)
+    mbarrier.expect(bars.index(2), dv.block_type.nbytes + do.block_type.nbytes)
+    tma.async_copy_global_to_shared(dv, [b, first, 0, h * V], bars.index(2), dvs)
+    tma.async_copy_global_to_shared(do, [b, first, h * V], bars.index(2), dos)
+    Kc, Vc = ks.reshape([C, K]), vs.reshape([C, V])
+    dVc, dOc = dvs.reshape([C, V]), dos.reshape([TC, V])
+    o_c = gl.arange(0, C, gl.SliceLayout(1, lay_c))
+    o_j = gl.arange(0, C, gl.SliceLayout(0, lay_c))
+    o_i = gl.arange(0, C, gl.SliceLayout(1, lay_t))
+    o_t = gl.arange(0, TC, gl.SliceLayout(0, lay_t))
+    p_g = vectors + pair.to(gl.int64) * VECTORS * C
+    beta_j = gl.load(p_g + (VECTORS - 1) * C + o_j)
+    beta_i = gl.load(p_g + (VECTORS - 1) * C + o_i)
+    if GATED:
+        fast = gl.load(p_g + READ * C)
+
+    # e = X (p V - r K S0)
+    mbarrier.wait(bars.index(0), 0)
+    zero_v = gl.zeros([C, V], gl.float32, lay_v)
+    P = warpgroup_mma(Kc, ss.permute((1, 0)), zero_v, use_acc=False, is_async=True)
+    mbarrier.wait(bars.index(1), 0)
+    P = warpgroup_mma_wait(0, (P,))
+    if GATED:
+        o_e = gl.arange(0, C, gl.SliceLayout(1, lay_v))
+        P = P * gl.load(p_g + C + o_e)[:, None]
+        P = Vc.load(lay_v).to(gl.float32) * gl.load(p_g + o_e)[:, None] - P
+    else:
+        P = Vc.load(lay_v).to(gl.float32) - P
+    Vc.store(P.to(DT))
+    fence_async_shared()
+    e = warpgroup_mma(xs, Vc, zero_v, use_acc=False, is_async=True)
+    e = warpgroup_mma_wait(0, (e,))
+    Vc.store(e.to(DT))
+    fence_async_shared()
+
+    # Mᵀ, M and Eᵀ, each down to the operand that it becomes
+    mbarrier.wait(bars.index(2), 0)
+    zero_c = gl.zeros([C, C], gl.float32, lay_c)
+    Mt = warpgroup_mma(Vc, dVc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
+    if GATED:
+        G = warpgroup_mma(Kc, Kc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
+    M = warpgroup_mma(dVc, Vc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
+    up = o_c[:, None] < o_j[None, :]
+    if GATED:
+        Mt, G = warpgroup_mma_wait(1, (Mt, G))
+    else:
+        Mt = warpgroup_mma_wait(1, (Mt,))
+    Mt = gl.where(up, -Mt, 0.0)
+    if GATED:
+        G = G * gl.load(p_g + (VECTORS - 1) * C + o_c)[:, None]
+        crossing1 = gl.zeros([TC], gl.float32, gl.SliceLayout(0, lay_t))
+        if fast == 0.0:
+            size_c, mark_c = gl.load(p_g + 5 * C + o_c)[:, None], gl.load(p_g + 6 * C + o_c)[:, None]
+            size_j, mark_j = gl.load(p_g + 5 * C + o_j)[None, :], gl.load(p_g + 6 * C + o_j)[None, :]
+            late, early = gl.where(up, size_j, size_c), gl.where(up, size_c, size_j)
+            around = Mt * G * multiply_around(late, mark_j, early, mark_c)
+            crossing1 = gl.convert_layout(sum_crossing(around, C, STEPS, True), gl.SliceLayout(0, lay_t))
+            Mt = Mt * multiply_between(late, mark_j, early, mark_c)
+        else:
+            Mt = Mt * (1.0 / gl.load(p_g + o_j))[None, :]
+        crossing = gl.convert_layout(sum_crossing(Mt * G, C, STEPS, True), gl.SliceLayout(0, lay_t))
+    Md = gl.convert_layout(Mt.to(DT), operand)
+    Et = warpgroup_mma(
+        Vc, dOc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
+    )
+    M = warpgroup_mma_wait(1, (M,))
+    M = gl.where(o_c[:, None] > o_j[None, :], M * beta_j[None, :], 0.0)
+    if GATED:  # noqa: SIM102
+        if fast == 0.0:
+            size_c, mark_c = gl.load(p_g + 5 * C + o_c)[:, None], gl.load(p_g + 6 * C + o_c)[:, None]
+            size_j, mark_j = gl.load(p_g + 5 * C + o_j)[None, :], gl.load(p_g + 6 * C + o_j)[None, :]
+            late, early = gl.where(up, size_j, size_c), gl.where(up, size_c, size_j)
+            M = M * multiply_between(late, mark_j, early, mark_c)
+        else:
+            M = M * (1.0 / gl.load(p_g + o_c))[:, None]
+    MB = gl.convert_layout(M.to(DT), operand)
+    # dV S0ᵀ, and dO S0ᵀ with tokens as columns
+    dK = warpgroup_mma(dVc, ss, gl.zeros([C, K], gl.float32, lay_k), use_acc=False, is_async=True)
+    dQ = warpgroup_mma(
+        ss.permute((1, 0)),
+        dOc.permute((1, 0)),
+        gl.zeros([K, TC], gl.float32, lay_t),
+        use_acc=False,
+        is_async=True,
+    )
+    Et = warpgroup_mma_wait(2, (Et,))
+    seen = o_i[:, None] < (o_t[None, :] + 1) * STEPS
+    Et = gl.where(seen, Et, 0.0) * scale
+    if GATED:
+        s_t = gl.load(p_g + 3 * C + o_t)
+        if fast == 0.0:
+            # kept without D, which comes to it in two ways
+            kept = Et.to(DT)
+            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
+            size_t, mark_t = gl.load(p_g + 7 * C + o_t)[None, :], gl.load(p_g + 8 * C + o_t)[None, :]
+            Et = Et * multiply_between(gl.where(seen, size_t, size_i), mark_t, size_i, mark_i)
+        else:
+            Et = Et * s_t[None, :]
+            kept = Et.to(DT)
+    Ed = gl.convert_layout(Et.to(DT), operand)
+    es.store((Et * beta_i[:, None]).to(DT))
+    fence_async_shared()
+    dK, dQ = warpgroup_mma_wait(0, (dK, dQ))
+    # all warps' products have read S0, dV and dO
+    wait_for_warps()
+    mbarrier.expect(bars.index(4), q.block_type.nbytes)
+    tma.async_copy_global_to_shared(q, [b, first, h * K], bars.index(4), qs)
+    mbarrier.expect(bars.index(3), dstates.block_type.nbytes)
+    row = ((b * count + index % count) * H + h) * V
+    tma.async_copy_global_to_shared(dstates, [row, 0], bars.index(3), ss)
+    o_l = gl.arange(0, C, gl.SliceLayout(1, lay_k))
+    if GATED:
+        # r / p is c, in both kinds of chunks
+        c_l = gl.load(p_g + C + o_l) / gl.load(p_g + o_l)
+        of_start = -gl.sum(Kc.load(lay_k).to(gl.float32) * dK, 1)
+        dK = dK * c_l[:, None]
+    dK = warpgroup_mma(MB, Kc, dK, is_async=True)
+
+    # dQᵀ = scale s S0 dOᵀ + Kᵀ B Eᵀ
+    dQ = dQ * scale
+    Qc = qs.reshape([TC, K])
+    if GATED:
+        mbarrier.wait(bars.index(4), 0)
+        KQ = warpgroup_mma(
+            Kc, Qc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
+        )
+        to_reads = gl.sum(Qc.permute((1, 0)).load(lay_t).to(gl.float32) * dQ, 0)
+        dQ = dQ * s_t[None, :]
+        KQ = warpgroup_mma_wait(0, (KQ,)) * beta_i[:, None]
+    dQ = warpgroup_mma(Kc.permute((1, 0)), es, dQ, is_async=True)
+    if GATED:
+        if fast == 0.0:
+            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
+            size_t, mark_t = gl.load(p_g + 7 * C + o_t), gl.load(p_g + 8 * C + o_t)
+            late = gl.where(seen, size_t[None, :], size_i)
+            KQ = KQ * kept.to(gl.float32)
+            around = KQ * multiply_around(late, mark_t[None, :], size_i, mark_i)
+            crossing1 += gl.convert_layout(sum_crossing(around, C, STEPS, False), gl.SliceLayout(0, lay_t))
+            reads1 = sum_later(to_reads * multiply_from_start(size_t, mark_t), vector)
+            crossing1 += gl.convert_layout(reads1, gl.SliceLayout(0, lay_t))
+            KQ = KQ * multiply_between(late, mark_t[None, :], size_i, mark_i)
+        else:
+            KQ = KQ * kept.to(gl.float32)
+        crossing += gl.convert_layout(sum_crossing(KQ, C, STEPS, False), gl.SliceLayout(0, lay_t))
+        reads = sum_later(to_reads * s_t, vector)
+        crossing += gl.convert_layout(reads, gl.SliceLayout(0, lay_t))
+    dQ, dK = warpgroup_mma_wait(0, (dQ, dK))
+    dqs.reshape([TC, K]).permute((1, 0)).store(dQ.to(DT))
+    fence_async_shared()
+    tma.async_copy_shared_to_global(dq, [b, first, h * K], dqs)
+
+    # h = z e dS1ᵀ - Mᵀ K + Eᵀ Q
+    mbarrier.wait(bars.index(3), 0)
+    y = warpgroup_mma(Vc, ss, gl.zeros([C, K], gl.float32, lay_k), use_acc=False, is_async=True)
+    if GATED:
+        whole = multiply_entries(p_states + pair.to(gl.int64) * V * K, ss, V, K)
+        y = warpgroup_mma_wait(0, (y,))
+        beta_l = gl.load(p_g + (VECTORS - 1) * C + o_l)
+        to_end = beta_l * gl.sum(Kc.load(lay_k).to(gl.float32) * y, 1)
+        z_l = gl.load(p_g + 2 * C + o_l)
+        y = y * z_l[:, None]
+    else:
+        mbarrier.wait(bars.index(4), 0)
+    y = warpgroup_mma(Md, Kc, y, is_async=True)
+    y = warpgroup_mma(Ed, Qc, y, is_async=True)
+    if GATED:
+        if fast == 0.0:
+            size_l, mark_l = gl.load(p_g + 5 * C + o_l), gl.load(p_g + 6 * C + o_l)
+            size_e, mark_e = gl.load(p_g + 6 * C - 1), gl.load(p_g + 7 * C - 1)
+            c1 = multiply_from_start(size_l, mark_l)
+            d1 = multiply_around(size_e, mark_e, size_l, mark_l)
+            sums1 = sum_vectors(to_end * d1, of_start * c1, STEPS, lay_k)
+            crossing1 += gl.convert_layout(sums1, gl.SliceLayout(0, lay_t))
+            crossing1 += whole * multiply_from_start(size_e, mark_e)
+        sums = sum_vectors(to_end * z_l, of_start * c_l, STEPS, lay_k)
+        crossing += gl.convert_layout(sums, gl.SliceLayout(0, lay_t)) + whole * gl.load(p_g + 4 * C)
+        at_a = (b.to(gl.int64) * T + first + o_t) * H + h
+        there = first + o_t < T
+        gate = gl.load(a + at_a, mask=there, other=1.0).to(gl.float32)
+        small = gl.abs(gate) < SMALLEST
+        gl.store(da + at_a, gl.where(small, crossing1, crossing / gl.where(small, 1.0, gate)), mask=there)
+    y = warpgroup_mma_wait(0, (y,))
+    at_b, used_b = place_rows(o_l, gl.minimum(T - first, TC), NH, STEPS)
+    p_b = dbeta + (b.to(gl.int64) * T + first) * NH * H + h
+    db = gl.sum(Kc.load(lay_k).to(gl.float32) * y, 1)
+    gl.store(p_b + at_b * H, db.to(dbeta.dtype.element_ty), mask=used_b)
+    dK = y * gl.load(p_g + (VECTORS - 1) * C + o_l)[:, None] - dK
+    Kc.store(dK.to(DT))
+    fence_async_shared()
+    tma.async_copy_shared_to_global(dk, [b, first, 0, h * K], ks)
+    tma.store_wait(0)
