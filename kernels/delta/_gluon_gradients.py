@@ -4,7 +4,8 @@ The letters are those of `_triton_chunk`, the vectors p, r, z, s, w those of `_g
 again, dP = dV / p and D between rows (1 where 1/c was taken, as it is in p and e then):
 
     M = tril(dP eᵀ, -1) ∘ D,     E = scale dO eᵀ ∘ (s, or D from rows to outputs) on seen rows
-    h = Eᵀ Q - Mᵀ K + z e dS1ᵀ,  dbeta = rowsum(K ∘ h),  dK = B h - M B K - r dP S0ᵀ,  dQ = E B K + scale s dO S0ᵀ
+    h = Eᵀ Q - Mᵀ K + z e dS1ᵀ,  dK = B h - M B K - r dP S0ᵀ,  dQ = E B K + scale s dO S0ᵀ
+    dbeta = rowsum(K ∘ h) = rowsum(Eᵀ ∘ K Qᵀ) - rowsum(Mᵀ ∘ K Kᵀ) + z rowsum(K ∘ e dS1ᵀ)
 
 Tokens are columns throughout, so that a chunk may have few of them.
 
@@ -25,7 +26,6 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import (
     fence_async_shared,
     mbarrier,
-    mma_v2,
     tma,
     warpgroup_mma,
     warpgroup_mma_wait,
@@ -55,58 +55,79 @@ def multiply_from_start(size, mark):
 
 
 @gluon.jit
-def sum_crossing(W, C: gl.constexpr, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
-    """For each token the sum over paths that cross its gate, of values W `[C,·]` from rows to later rows, or to tokens."""
-    lay: gl.constexpr = W.type.layout
-    N: gl.constexpr = W.shape[1]
-    TC: gl.constexpr = C // STEPS
-    small: gl.constexpr = gl.NVMMADistributedLayout([2, 0], [gl.num_warps(), 1], [16, 8])
-    left: gl.constexpr = gl.DotOperandLayout(0, small, 2)
-    right: gl.constexpr = gl.DotOperandLayout(1, small, 2)
-    # ends at or behind the token's gate
-    end = gl.arange(0, N, gl.SliceLayout(1, right))
-    token = gl.arange(0, TC, gl.SliceLayout(0, right))
-    if OF_ROWS:
-        end = end // STEPS
-    behind = gl.where(end[:, None] >= token[None, :], 1.0, 0.0).to(gl.bfloat16)
-    # in two pieces of 8 bits: sums may cancel
-    high = W.to(gl.bfloat16)
-    low = (W - high.to(gl.float32)).to(gl.bfloat16)
-    total = gl.zeros([C, TC], gl.float32, small)
-    total = mma_v2(gl.convert_layout(high, left), behind, total)
-    total = mma_v2(gl.convert_layout(low, left), behind, total)
-    # begins before the token's gate
-    begin = gl.arange(0, C, gl.SliceLayout(1, small)) // STEPS
-    column = gl.arange(0, TC, gl.SliceLayout(0, small))
-    return gl.sum(gl.where(begin[:, None] < column[None, :], total, 0.0), 0)
+def sum_rows(x, xs):
+    """The sum of the rows of an accumulator, in few registers: each warp has it once.
+
+    xs: shared memory for four rows in float32, of which the compiler would take more than is left.
+    """
+    M: gl.constexpr = x.shape[0]
+    N: gl.constexpr = x.shape[1]
+    # each warp has 16 of every 64 rows
+    each = gl.sum(gl.sum(gl.reshape(x, [M // 64, 4, 16, N]), 2), 0)
+    parts = xs._reinterpret(gl.float32, [4, N], gl.SwizzledSharedLayout(1, 1, 1, [1, 0]))
+    parts.store(each)
+    whole = gl.sum(parts.load(gl.BlockedLayout([4, 1], [1, 32], [1, 4], [1, 0])), 0)
+    return gl.convert_layout(whole, gl.BlockedLayout([1], [32], [4], [0]))
 
 
 @gluon.jit
-def sum_vectors(before, after, STEPS: gl.constexpr, lay: gl.constexpr):
+def sum_crossing(W, xs, C: gl.constexpr, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
+    """For each token the sum over paths that cross its gate, of values W `[C,·]` from rows to later rows, or to tokens.
+
+    xs: shared memory for `[C,TC]` in bfloat16.
+    """
+    N: gl.constexpr = W.shape[1]
+    TC: gl.constexpr = C // STEPS
+    lay: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
+    operand: gl.constexpr = gl.DotOperandLayout(0, lay, 2)
+    shared: gl.constexpr = gl.NVMMASharedLayout.get_default_for([N, TC], gl.bfloat16)
+    vector: gl.constexpr = gl.BlockedLayout([1, 8], [256 // TC, TC // 8], [4, 1], [1, 0])
+    # which ends are at or behind a token's gate
+    end = gl.arange(0, N, gl.SliceLayout(1, vector))
+    token = gl.arange(0, TC, gl.SliceLayout(0, vector))
+    if OF_ROWS:
+        end = end // STEPS
+    behind = xs._reinterpret(gl.bfloat16, [N, TC], shared)
+    behind.store(gl.where(end[:, None] >= token[None, :], 1.0, 0.0).to(gl.bfloat16))
+    fence_async_shared()
+    # in two pieces of 8 bits: sums may cancel
+    high = W.to(gl.bfloat16)
+    low = (W - high.to(gl.float32)).to(gl.bfloat16)
+    total = gl.zeros([C, TC], gl.float32, lay)
+    total = warpgroup_mma(gl.convert_layout(high, operand), behind, total, use_acc=False, is_async=True)
+    total = warpgroup_mma(gl.convert_layout(low, operand), behind, total, is_async=True)
+    total = warpgroup_mma_wait(0, (total,))
+    # begins before the token's gate
+    begin = gl.arange(0, C, gl.SliceLayout(1, lay)) // STEPS
+    column = gl.arange(0, TC, gl.SliceLayout(0, lay))
+    return sum_rows(gl.where(begin[:, None] < column[None, :], total, 0.0), xs)
+
+
+@gluon.jit
+def sum_vectors(before, after, xs, STEPS: gl.constexpr, lay: gl.constexpr):
     """For each token the sum of `before` `[C]` over rows before its gate, and of `after` over those behind it."""
     C: gl.constexpr = before.shape[0]
     TC: gl.constexpr = C // STEPS
     row = gl.arange(0, C, gl.SliceLayout(1, lay)) // STEPS
     token = gl.arange(0, TC, gl.SliceLayout(0, lay))
-    return gl.sum(gl.where(row[:, None] < token[None, :], before[:, None], after[:, None]), 0)
+    return sum_rows(gl.where(row[:, None] < token[None, :], before[:, None], after[:, None]), xs)
 
 
 @gluon.jit
-def sum_later(x, lay: gl.constexpr):
+def sum_later(x):
     """Sums of a vector from each entry on."""
-    return gl.associative_scan(gl.convert_layout(x, lay), 0, add_two, reverse=True)
+    return gl.associative_scan(x, 0, add_two, reverse=True)
 
 
 @gluon.jit
-def multiply_entries(p_x, y, V: gl.constexpr, K: gl.constexpr):
-    """⟨x, y⟩ of matrices `[V,K]`, x in memory and y in shared memory."""
+def multiply_entries(p_x, p_y, V: gl.constexpr, K: gl.constexpr):
+    """⟨x, y⟩ of matrices `[V,K]` in memory."""
     lay: gl.constexpr = gl.BlockedLayout([1, 8], [256 // K, K // 8], [4, 1], [1, 0])
-    o_v = gl.arange(0, 16, gl.SliceLayout(1, lay))
-    o_k = gl.arange(0, K, gl.SliceLayout(0, lay))
-    total = gl.zeros([16, K], gl.float32, lay)
-    for i in gl.static_range(V // 16):
-        part = gl.load(p_x + (i * 16 + o_v)[:, None] * K + o_k[None, :]).to(gl.float32)
-        total += part * y.slice(i * 16, 16, 0).load(lay).to(gl.float32)
+    at = gl.arange(0, 32, gl.SliceLayout(1, lay))[:, None] * K + gl.arange(0, K, gl.SliceLayout(0, lay))[None, :]
+    total = gl.zeros([32, K], gl.float32, lay)
+    for _ in range(V // 32):
+        total += gl.load(p_x + at).to(gl.float32) * gl.load(p_y + at).to(gl.float32)
+        at += 32 * K
     return gl.sum(gl.sum(total, 1), 0)
 
 
@@ -121,6 +142,7 @@ def gradients_hopper(
     p_states,
     dv,
     dstates,
+    p_dstates,
     vectors,
     a,
     dq,
@@ -144,7 +166,8 @@ def gradients_hopper(
     """dq, dk, dbeta and da of the chunks begin to begin + count - 1 of each sequence.
 
     q, k, v, do, dv, dq, dk are descriptors as those of the other kernels, with all columns of a head, states and dstates of
-    S0ᵀ `[B·chunks·H·V,K]` (p_states the tensor itself) and dS1ᵀ `[B·count·H·V,K]`; dbeta `[B,T·NH,H]`, da `[B,T,H]`.
+    S0ᵀ `[B·chunks·H·V,K]` and dS1ᵀ `[B·count·H·V,K]`, and p_states
+    and p_dstates the tensors themselves; dbeta `[B,T·NH,H]`, da `[B,T,H]`.
     """
     DT: gl.constexpr = k.dtype
     TC: gl.constexpr = C // STEPS
@@ -160,7 +183,7 @@ def gradients_hopper(
     lay_t: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
     operand: gl.constexpr = gl.DotOperandLayout(0, lay_c, 2)
     vector: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
-    # shared memory: half of a multiprocessor's.  Q comes where dV was, dQ where dO was, dS1 where S0 was, scores where X was
+    # shared memory: half of a multiprocessor's.  Q comes where dV was, dQ where dO was, dS1 where S0 was, M where X was
     ks = gl.allocate_shared_memory(DT, k.block_type.shape, k.layout)
     vs = gl.allocate_shared_memory(DT, v.block_type.shape, v.layout)
     WIDE: gl.constexpr = max(K, V)
@@ -172,7 +195,7 @@ def gradients_hopper(
     dos = two.index(1)._reinterpret(DT, do.block_type.shape, do.layout)
     qs = two.index(0)._reinterpret(DT, q.block_type.shape, q.layout)
     dqs = two.index(1)._reinterpret(DT, q.block_type.shape, q.layout)
-    es = xs._reinterpret(DT, [C, TC], gl.NVMMASharedLayout.get_default_for([C, TC], DT))
+    es = gl.allocate_shared_memory(DT, [C, TC], gl.NVMMASharedLayout.get_default_for([C, TC], DT))
     for n in gl.static_range(5):
         mbarrier.init(bars.index(n), count=1)
     fence_async_shared()
@@ -191,11 +214,13 @@ def gradients_hopper(
     o_j = gl.arange(0, C, gl.SliceLayout(0, lay_c))
     o_i = gl.arange(0, C, gl.SliceLayout(1, lay_t))
     o_t = gl.arange(0, TC, gl.SliceLayout(0, lay_t))
+    o_a = gl.arange(0, TC, vector)
     p_g = vectors + pair.to(gl.int64) * VECTORS * C
-    beta_j = gl.load(p_g + (VECTORS - 1) * C + o_j)
-    beta_i = gl.load(p_g + (VECTORS - 1) * C + o_i)
+    row = ((b * count + index % count) * H + h) * V
     if GATED:
         fast = gl.load(p_g + READ * C)
+        # before registers are short; what is copied from there later is then in the L2 cache
+        whole = multiply_entries(p_states + pair.to(gl.int64) * V * K, p_dstates + row.to(gl.int64) * K, V, K)
 
     # e = X (p V - r K S0)
     mbarrier.wait(bars.index(0), 0)
@@ -216,47 +241,54 @@ def gradients_hopper(
     Vc.store(e.to(DT))
     fence_async_shared()
 
-    # Mᵀ, M and Eᵀ, each down to the operand that it becomes
+    # -Mᵀ, and B times it as an operand
     mbarrier.wait(bars.index(2), 0)
     zero_c = gl.zeros([C, C], gl.float32, lay_c)
     Mt = warpgroup_mma(Vc, dVc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
-    if GATED:
-        G = warpgroup_mma(Kc, Kc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
-    M = warpgroup_mma(dVc, Vc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
-    up = o_c[:, None] < o_j[None, :]
-    if GATED:
-        Mt, G = warpgroup_mma_wait(1, (Mt, G))
-    else:
-        Mt = warpgroup_mma_wait(1, (Mt,))
-    Mt = gl.where(up, -Mt, 0.0)
-    if GATED:
-        G = G * gl.load(p_g + (VECTORS - 1) * C + o_c)[:, None]
-        crossing1 = gl.zeros([TC], gl.float32, gl.SliceLayout(0, lay_t))
-        if fast == 0.0:
-            size_c, mark_c = gl.load(p_g + 5 * C + o_c)[:, None], gl.load(p_g + 6 * C + o_c)[:, None]
-            size_j, mark_j = gl.load(p_g + 5 * C + o_j)[None, :], gl.load(p_g + 6 * C + o_j)[None, :]
-            late, early = gl.where(up, size_j, size_c), gl.where(up, size_c, size_j)
-            around = Mt * G * multiply_around(late, mark_j, early, mark_c)
-            crossing1 = gl.convert_layout(sum_crossing(around, C, STEPS, True), gl.SliceLayout(0, lay_t))
-            Mt = Mt * multiply_between(late, mark_j, early, mark_c)
-        else:
-            Mt = Mt * (1.0 / gl.load(p_g + o_j))[None, :]
-        crossing = gl.convert_layout(sum_crossing(Mt * G, C, STEPS, True), gl.SliceLayout(0, lay_t))
-    Md = gl.convert_layout(Mt.to(DT), operand)
+    G = warpgroup_mma(Kc, Kc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
     Et = warpgroup_mma(
         Vc, dOc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
     )
-    M = warpgroup_mma_wait(1, (M,))
-    M = gl.where(o_c[:, None] > o_j[None, :], M * beta_j[None, :], 0.0)
-    if GATED:  # noqa: SIM102
+    Mt, G = warpgroup_mma_wait(1, (Mt, G))
+    beta_c = gl.load(p_g + (VECTORS - 1) * C + o_c)[:, None]
+    up = o_c[:, None] < o_j[None, :]
+    Mt = gl.where(up, -Mt, 0.0)
+    if GATED:
+        crossing1 = gl.zeros([TC], gl.float32, vector)
         if fast == 0.0:
             size_c, mark_c = gl.load(p_g + 5 * C + o_c)[:, None], gl.load(p_g + 6 * C + o_c)[:, None]
             size_j, mark_j = gl.load(p_g + 5 * C + o_j)[None, :], gl.load(p_g + 6 * C + o_j)[None, :]
             late, early = gl.where(up, size_j, size_c), gl.where(up, size_c, size_j)
-            M = M * multiply_between(late, mark_j, early, mark_c)
+            around = Mt * G * beta_c * multiply_around(late, mark_j, early, mark_c)
+            crossing1 = sum_crossing(around, xs, C, STEPS, True)
+            Mt = Mt * multiply_between(late, mark_j, early, mark_c)
         else:
-            M = M * (1.0 / gl.load(p_g + o_c))[:, None]
-    MB = gl.convert_layout(M.to(DT), operand)
+            Mt = Mt * (1.0 / gl.load(p_g + o_j))[None, :]
+    G = G * Mt
+    db = gl.convert_layout(gl.sum(G, 1), gl.SliceLayout(1, lay_k))
+    if GATED:
+        crossing = sum_crossing(G * beta_c, xs, C, STEPS, True)
+    xs.store((Mt * beta_c).to(DT))
+    # Eᵀ, and B times it as an operand
+    Et = warpgroup_mma_wait(0, (Et,))
+    seen = o_i[:, None] < (o_t[None, :] + 1) * STEPS
+    Et = gl.where(seen, Et, 0.0) * scale
+    if GATED:
+        if fast == 0.0:
+            # kept without D, which comes to it in two ways
+            kept = Et.to(DT)
+            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
+            size_t, mark_t = gl.load(p_g + 7 * C + o_t)[None, :], gl.load(p_g + 8 * C + o_t)[None, :]
+            Et = Et * multiply_between(gl.where(seen, size_t, size_i), mark_t, size_i, mark_i)
+        else:
+            Et = Et * gl.load(p_g + 3 * C + o_t)[None, :]
+            kept = Et.to(DT)
+    else:
+        kept = Et.to(DT)
+    beta_i = gl.load(p_g + (VECTORS - 1) * C + o_i)[:, None]
+    es.store((Et * beta_i).to(DT))
+    fence_async_shared()
+
     # dV S0ᵀ, and dO S0ᵀ with tokens as columns
     dK = warpgroup_mma(dVc, ss, gl.zeros([C, K], gl.float32, lay_k), use_acc=False, is_async=True)
     dQ = warpgroup_mma(
@@ -266,108 +298,90 @@ def gradients_hopper(
         use_acc=False,
         is_async=True,
     )
-    Et = warpgroup_mma_wait(2, (Et,))
-    seen = o_i[:, None] < (o_t[None, :] + 1) * STEPS
-    Et = gl.where(seen, Et, 0.0) * scale
-    if GATED:
-        s_t = gl.load(p_g + 3 * C + o_t)
-        if fast == 0.0:
-            # kept without D, which comes to it in two ways
-            kept = Et.to(DT)
-            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
-            size_t, mark_t = gl.load(p_g + 7 * C + o_t)[None, :], gl.load(p_g + 8 * C + o_t)[None, :]
-            Et = Et * multiply_between(gl.where(seen, size_t, size_i), mark_t, size_i, mark_i)
-        else:
-            Et = Et * s_t[None, :]
-            kept = Et.to(DT)
-    Ed = gl.convert_layout(Et.to(DT), operand)
-    es.store((Et * beta_i[:, None]).to(DT))
-    fence_async_shared()
     dK, dQ = warpgroup_mma_wait(0, (dK, dQ))
     # all warps' products have read S0, dV and dO
     wait_for_warps()
     mbarrier.expect(bars.index(4), q.block_type.nbytes)
     tma.async_copy_global_to_shared(q, [b, first, h * K], bars.index(4), qs)
     mbarrier.expect(bars.index(3), dstates.block_type.nbytes)
-    row = ((b * count + index % count) * H + h) * V
     tma.async_copy_global_to_shared(dstates, [row, 0], bars.index(3), ss)
     o_l = gl.arange(0, C, gl.SliceLayout(1, lay_k))
+    beta_l = gl.load(p_g + (VECTORS - 1) * C + o_l)
     if GATED:
         # r / p is c, in both kinds of chunks
         c_l = gl.load(p_g + C + o_l) / gl.load(p_g + o_l)
         of_start = -gl.sum(Kc.load(lay_k).to(gl.float32) * dK, 1)
-        dK = dK * c_l[:, None]
-    dK = warpgroup_mma(MB, Kc, dK, is_async=True)
+        dK = dK * -c_l[:, None]
+    else:
+        dK = -dK
+    # - Mᵀ K under B, and - M B K
+    dK = warpgroup_mma(xs, Kc, dK, is_async=True)
+    dK = warpgroup_mma(xs.permute((1, 0)), Kc, dK, is_async=True)
 
     # dQᵀ = scale s S0 dOᵀ + Kᵀ B Eᵀ
     dQ = dQ * scale
     Qc = qs.reshape([TC, K])
     if GATED:
         mbarrier.wait(bars.index(4), 0)
-        KQ = warpgroup_mma(
-            Kc, Qc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
-        )
-        to_reads = gl.sum(Qc.permute((1, 0)).load(lay_t).to(gl.float32) * dQ, 0)
-        dQ = dQ * s_t[None, :]
-        KQ = warpgroup_mma_wait(0, (KQ,)) * beta_i[:, None]
+        to_reads = sum_rows(Qc.permute((1, 0)).load(lay_t).to(gl.float32) * dQ, two.index(1))
+        dQ = dQ * gl.load(p_g + 3 * C + o_t)[None, :]
     dQ = warpgroup_mma(Kc.permute((1, 0)), es, dQ, is_async=True)
-    if GATED:
-        if fast == 0.0:
-            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
-            size_t, mark_t = gl.load(p_g + 7 * C + o_t), gl.load(p_g + 8 * C + o_t)
-            late = gl.where(seen, size_t[None, :], size_i)
-            KQ = KQ * kept.to(gl.float32)
-            around = KQ * multiply_around(late, mark_t[None, :], size_i, mark_i)
-            crossing1 += gl.convert_layout(sum_crossing(around, C, STEPS, False), gl.SliceLayout(0, lay_t))
-            reads1 = sum_later(to_reads * multiply_from_start(size_t, mark_t), vector)
-            crossing1 += gl.convert_layout(reads1, gl.SliceLayout(0, lay_t))
-            KQ = KQ * multiply_between(late, mark_t[None, :], size_i, mark_i)
-        else:
-            KQ = KQ * kept.to(gl.float32)
-        crossing += gl.convert_layout(sum_crossing(KQ, C, STEPS, False), gl.SliceLayout(0, lay_t))
-        reads = sum_later(to_reads * s_t, vector)
-        crossing += gl.convert_layout(reads, gl.SliceLayout(0, lay_t))
     dQ, dK = warpgroup_mma_wait(0, (dQ, dK))
     dqs.reshape([TC, K]).permute((1, 0)).store(dQ.to(DT))
     fence_async_shared()
     tma.async_copy_shared_to_global(dq, [b, first, h * K], dqs)
 
-    # h = z e dS1ᵀ - Mᵀ K + Eᵀ Q
+    # Eᵀ ∘ K Qᵀ
+    if not GATED:
+        mbarrier.wait(bars.index(4), 0)
+    KQ = warpgroup_mma(
+        Kc, Qc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
+    )
+    KQ = warpgroup_mma_wait(0, (KQ,)) * kept.to(gl.float32)
+    if GATED:
+        if fast == 0.0:
+            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
+            size_t, mark_t = gl.load(p_g + 7 * C + o_t), gl.load(p_g + 8 * C + o_t)
+            late = gl.where(seen, size_t[None, :], size_i)
+            around = KQ * beta_i * multiply_around(late, mark_t[None, :], size_i, mark_i)
+            crossing1 += sum_crossing(around, xs, C, STEPS, False)
+            size_a, mark_a = gl.load(p_g + 7 * C + o_a), gl.load(p_g + 8 * C + o_a)
+            crossing1 += sum_later(to_reads * multiply_from_start(size_a, mark_a))
+            KQ = KQ * multiply_between(late, mark_t[None, :], size_i, mark_i)
+        crossing += sum_crossing(KQ * beta_i, xs, C, STEPS, False)
+        crossing += sum_later(to_reads * gl.load(p_g + 3 * C + o_a))
+    db += gl.convert_layout(gl.sum(KQ, 1), gl.SliceLayout(1, lay_k))
+
+    # dbeta = rowsum(K ∘ h), dK = B h - M B K - c dV S0ᵀ
     mbarrier.wait(bars.index(3), 0)
     y = warpgroup_mma(Vc, ss, gl.zeros([C, K], gl.float32, lay_k), use_acc=False, is_async=True)
+    dK = warpgroup_mma(es, Qc, dK, is_async=True)
+    y, dK = warpgroup_mma_wait(0, (y, dK))
+    to_end = gl.sum(Kc.load(lay_k).to(gl.float32) * y, 1)
     if GATED:
-        whole = multiply_entries(p_states + pair.to(gl.int64) * V * K, ss, V, K)
-        y = warpgroup_mma_wait(0, (y,))
-        beta_l = gl.load(p_g + (VECTORS - 1) * C + o_l)
-        to_end = beta_l * gl.sum(Kc.load(lay_k).to(gl.float32) * y, 1)
         z_l = gl.load(p_g + 2 * C + o_l)
-        y = y * z_l[:, None]
-    else:
-        mbarrier.wait(bars.index(4), 0)
-    y = warpgroup_mma(Md, Kc, y, is_async=True)
-    y = warpgroup_mma(Ed, Qc, y, is_async=True)
-    if GATED:
+        db += to_end * z_l
+        to_end = to_end * beta_l
         if fast == 0.0:
             size_l, mark_l = gl.load(p_g + 5 * C + o_l), gl.load(p_g + 6 * C + o_l)
             size_e, mark_e = gl.load(p_g + 6 * C - 1), gl.load(p_g + 7 * C - 1)
             c1 = multiply_from_start(size_l, mark_l)
             d1 = multiply_around(size_e, mark_e, size_l, mark_l)
-            sums1 = sum_vectors(to_end * d1, of_start * c1, STEPS, lay_k)
-            crossing1 += gl.convert_layout(sums1, gl.SliceLayout(0, lay_t))
+            crossing1 += sum_vectors(to_end * d1, of_start * c1, xs, STEPS, lay_k)
             crossing1 += whole * multiply_from_start(size_e, mark_e)
-        sums = sum_vectors(to_end * z_l, of_start * c_l, STEPS, lay_k)
-        crossing += gl.convert_layout(sums, gl.SliceLayout(0, lay_t)) + whole * gl.load(p_g + 4 * C)
-        at_a = (b.to(gl.int64) * T + first + o_t) * H + h
-        there = first + o_t < T
+        crossing += sum_vectors(to_end * z_l, of_start * c_l, xs, STEPS, lay_k) + whole * gl.load(p_g + 4 * C)
+        at_a = (b.to(gl.int64) * T + first + o_a) * H + h
+        there = first + o_a < T
         gate = gl.load(a + at_a, mask=there, other=1.0).to(gl.float32)
         small = gl.abs(gate) < SMALLEST
         gl.store(da + at_a, gl.where(small, crossing1, crossing / gl.where(small, 1.0, gate)), mask=there)
-    y = warpgroup_mma_wait(0, (y,))
+        dK += y * (beta_l * z_l)[:, None]
+    else:
+        db += to_end
+        dK += y * beta_l[:, None]
     at_b, used_b = place_rows(o_l, gl.minimum(T - first, TC), NH, STEPS)
     p_b = dbeta + (b.to(gl.int64) * T + first) * NH * H + h
-    db = gl.sum(Kc.load(lay_k).to(gl.float32) * y, 1)
     gl.store(p_b + at_b * H, db.to(dbeta.dtype.element_ty), mask=used_b)
-    dK = y * gl.load(p_g + (VECTORS - 1) * C + o_l)[:, None] - dK
     Kc.store(dK.to(DT))
     fence_async_shared()
     tma.async_copy_shared_to_global(dk, [b, first, 0, h * K], ks)

@@ -244,7 +244,7 @@ def differentiate_hopper(
         dfinal = carry
         found.gradients(
             (B * count, H),
-            *(q, k, v, all_do, inverses, kept, states, all_dv, part.describe(dstates), vectors, x.a),
+            *(q, k, v, all_do, inverses, kept, states, all_dv, part.describe(dstates), dstates, vectors, x.a),
             *(dq, dk, out.beta, out.a, form.tokens, H, chunks, begin, count, problem.scale),
         )
     return out
