@@ -71,46 +71,52 @@ def sum_rows(x, xs):
 
 
 @gluon.jit
-def sum_crossing(W, xs, C: gl.constexpr, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
-    """For each token the sum over paths that cross its gate, of values W `[C,·]` from rows to later rows, or to tokens.
+def add_behind(W, xs, total, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
+    """total + for each row and token the sum of W over the ends at or behind the token's gate, later rows or tokens.
 
-    xs: shared memory for `[C,TC]` in bfloat16.
+    xs: shared memory for a matrix from ends to tokens, in bfloat16.
     """
     N: gl.constexpr = W.shape[1]
-    TC: gl.constexpr = C // STEPS
-    lay: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
+    TC: gl.constexpr = total.shape[1]
+    lay: gl.constexpr = total.type.layout
     operand: gl.constexpr = gl.DotOperandLayout(0, lay, 2)
-    shared: gl.constexpr = gl.NVMMASharedLayout.get_default_for([N, TC], gl.bfloat16)
-    vector: gl.constexpr = gl.BlockedLayout([1, 8], [256 // TC, TC // 8], [4, 1], [1, 0])
-    # which ends are at or behind a token's gate
-    end = gl.arange(0, N, gl.SliceLayout(1, vector))
-    token = gl.arange(0, TC, gl.SliceLayout(0, vector))
+    pieces: gl.constexpr = gl.BlockedLayout([1, 8], [256 // TC, TC // 8], [4, 1], [1, 0])
+    end = gl.arange(0, N, gl.SliceLayout(1, pieces))
+    token = gl.arange(0, TC, gl.SliceLayout(0, pieces))
     if OF_ROWS:
         end = end // STEPS
+    shared: gl.constexpr = gl.NVMMASharedLayout.get_default_for([N, TC], gl.bfloat16)
     behind = xs._reinterpret(gl.bfloat16, [N, TC], shared)
     behind.store(gl.where(end[:, None] >= token[None, :], 1.0, 0.0).to(gl.bfloat16))
     fence_async_shared()
     # in two pieces of 8 bits: sums may cancel
     high = W.to(gl.bfloat16)
     low = (W - high.to(gl.float32)).to(gl.bfloat16)
-    total = gl.zeros([C, TC], gl.float32, lay)
-    total = warpgroup_mma(gl.convert_layout(high, operand), behind, total, use_acc=False, is_async=True)
+    total = warpgroup_mma(gl.convert_layout(high, operand), behind, total, is_async=True)
     total = warpgroup_mma(gl.convert_layout(low, operand), behind, total, is_async=True)
-    total = warpgroup_mma_wait(0, (total,))
-    # begins before the token's gate
-    begin = gl.arange(0, C, gl.SliceLayout(1, lay)) // STEPS
-    column = gl.arange(0, TC, gl.SliceLayout(0, lay))
-    return sum_rows(gl.where(begin[:, None] < column[None, :], total, 0.0), xs)
+    return warpgroup_mma_wait(0, (total,))
 
 
 @gluon.jit
-def sum_vectors(before, after, xs, STEPS: gl.constexpr, lay: gl.constexpr):
-    """For each token the sum of `before` `[C]` over rows before its gate, and of `after` over those behind it."""
-    C: gl.constexpr = before.shape[0]
-    TC: gl.constexpr = C // STEPS
-    row = gl.arange(0, C, gl.SliceLayout(1, lay)) // STEPS
-    token = gl.arange(0, TC, gl.SliceLayout(0, lay))
-    return sum_rows(gl.where(row[:, None] < token[None, :], before[:, None], after[:, None]), xs)
+def sum_parts(before, after, xs, STEPS: gl.constexpr):
+    """For each token the sum of `before` `[C,TC]` over rows before its gate and of `after` over rows behind it."""
+    lay: gl.constexpr = before.type.layout
+    row = gl.arange(0, before.shape[0], gl.SliceLayout(1, lay)) // STEPS
+    token = gl.arange(0, before.shape[1], gl.SliceLayout(0, lay))
+    return sum_rows(gl.where(row[:, None] < token[None, :], before, after), xs)
+
+
+@gluon.jit
+def sum_crossing(of_rows, of_reads, xs, STEPS: gl.constexpr):
+    """For each token the sum over the paths from row to row `[C,C]` and from row to token `[C,TC]` that cross its gate."""
+    lay: gl.constexpr = of_reads.type.layout
+    total = gl.zeros(of_reads.shape, gl.float32, lay)
+    if STEPS == 1:
+        total = add_behind(gl.convert_layout(of_rows, lay) + of_reads, xs, total, STEPS, False)
+    else:
+        total = add_behind(of_rows, xs, total, STEPS, True)
+        total = add_behind(of_reads, xs, total, STEPS, False)
+    return sum_parts(total, 0.0, xs, STEPS)
 
 
 @gluon.jit
@@ -125,9 +131,9 @@ def multiply_entries(p_x, p_y, V: gl.constexpr, K: gl.constexpr):
     lay: gl.constexpr = gl.BlockedLayout([1, 8], [256 // K, K // 8], [4, 1], [1, 0])
     at = gl.arange(0, 32, gl.SliceLayout(1, lay))[:, None] * K + gl.arange(0, K, gl.SliceLayout(0, lay))[None, :]
     total = gl.zeros([32, K], gl.float32, lay)
-    for _ in range(V // 32):
-        total += gl.load(p_x + at).to(gl.float32) * gl.load(p_y + at).to(gl.float32)
-        at += 32 * K
+    for i in gl.static_range(V // 32):
+        part = gl.load(p_x + at + i * 32 * K).to(gl.float32)
+        total += part * gl.load(p_y + at + i * 32 * K).to(gl.float32)
     return gl.sum(gl.sum(total, 1), 0)
 
 
@@ -217,8 +223,18 @@ def gradients_hopper(
     o_a = gl.arange(0, TC, vector)
     p_g = vectors + pair.to(gl.int64) * VECTORS * C
     row = ((b * count + index % count) * H + h) * V
+    o_e = gl.arange(0, C, gl.SliceLayout(1, lay_v))
+    # vectors along rows, two registers each, and in shared memory those along columns: 1/p and s
+    beta_e = gl.load(p_g + (VECTORS - 1) * C + o_e)
+    beta_i = gl.convert_layout(beta_e, gl.SliceLayout(1, lay_t))[:, None]
     if GATED:
         fast = gl.load(p_g + READ * C)
+        p_e, r_e, z_e = gl.load(p_g + o_e), gl.load(p_g + C + o_e), gl.load(p_g + 2 * C + o_e)
+        w = gl.load(p_g + 4 * C)
+        gs = gl.allocate_shared_memory(gl.float32, [2, C], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+        o_g = gl.arange(0, C, vector)
+        gs.index(0).store(1.0 / gl.load(p_g + o_g))
+        gs.index(1).store(gl.load(p_g + 3 * C + o_g))
         # before registers are short; what is copied from there later is then in the L2 cache
         whole = multiply_entries(p_states + pair.to(gl.int64) * V * K, p_dstates + row.to(gl.int64) * K, V, K)
 
@@ -229,9 +245,7 @@ def gradients_hopper(
     mbarrier.wait(bars.index(1), 0)
     P = warpgroup_mma_wait(0, (P,))
     if GATED:
-        o_e = gl.arange(0, C, gl.SliceLayout(1, lay_v))
-        P = P * gl.load(p_g + C + o_e)[:, None]
-        P = Vc.load(lay_v).to(gl.float32) * gl.load(p_g + o_e)[:, None] - P
+        P = Vc.load(lay_v).to(gl.float32) * p_e[:, None] - P * r_e[:, None]
     else:
         P = Vc.load(lay_v).to(gl.float32) - P
     Vc.store(P.to(DT))
@@ -250,24 +264,22 @@ def gradients_hopper(
         Vc, dOc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
     )
     Mt, G = warpgroup_mma_wait(1, (Mt, G))
-    beta_c = gl.load(p_g + (VECTORS - 1) * C + o_c)[:, None]
     up = o_c[:, None] < o_j[None, :]
     Mt = gl.where(up, -Mt, 0.0)
+    beta_c = gl.convert_layout(beta_e, gl.SliceLayout(1, lay_c))[:, None]
     if GATED:
         crossing1 = gl.zeros([TC], gl.float32, vector)
         if fast == 0.0:
             size_c, mark_c = gl.load(p_g + 5 * C + o_c)[:, None], gl.load(p_g + 6 * C + o_c)[:, None]
             size_j, mark_j = gl.load(p_g + 5 * C + o_j)[None, :], gl.load(p_g + 6 * C + o_j)[None, :]
             late, early = gl.where(up, size_j, size_c), gl.where(up, size_c, size_j)
-            around = Mt * G * beta_c * multiply_around(late, mark_j, early, mark_c)
-            crossing1 = sum_crossing(around, xs, C, STEPS, True)
+            of_rows = Mt * G * beta_c * multiply_around(late, mark_j, early, mark_c)
+            around = add_behind(of_rows, xs, gl.zeros([C, TC], gl.float32, lay_t), STEPS, True)
+            crossing1 = sum_parts(around, 0.0, xs, STEPS)
             Mt = Mt * multiply_between(late, mark_j, early, mark_c)
         else:
-            Mt = Mt * (1.0 / gl.load(p_g + o_j))[None, :]
-    G = G * Mt
-    db = gl.convert_layout(gl.sum(G, 1), gl.SliceLayout(1, lay_k))
-    if GATED:
-        crossing = sum_crossing(G * beta_c, xs, C, STEPS, True)
+            Mt = Mt * gs.index(0).load(gl.SliceLayout(0, lay_c))[None, :]
+    db = gl.convert_layout(gl.sum(G * Mt, 1), gl.SliceLayout(1, lay_k))
     xs.store((Mt * beta_c).to(DT))
     # Eᵀ, and B times it as an operand
     Et = warpgroup_mma_wait(0, (Et,))
@@ -281,11 +293,10 @@ def gradients_hopper(
             size_t, mark_t = gl.load(p_g + 7 * C + o_t)[None, :], gl.load(p_g + 8 * C + o_t)[None, :]
             Et = Et * multiply_between(gl.where(seen, size_t, size_i), mark_t, size_i, mark_i)
         else:
-            Et = Et * gl.load(p_g + 3 * C + o_t)[None, :]
+            Et = Et * gs.index(1).slice(0, TC, 0).load(gl.SliceLayout(0, lay_t))[None, :]
             kept = Et.to(DT)
     else:
         kept = Et.to(DT)
-    beta_i = gl.load(p_g + (VECTORS - 1) * C + o_i)[:, None]
     es.store((Et * beta_i).to(DT))
     fence_async_shared()
 
@@ -306,10 +317,10 @@ def gradients_hopper(
     mbarrier.expect(bars.index(3), dstates.block_type.nbytes)
     tma.async_copy_global_to_shared(dstates, [row, 0], bars.index(3), ss)
     o_l = gl.arange(0, C, gl.SliceLayout(1, lay_k))
-    beta_l = gl.load(p_g + (VECTORS - 1) * C + o_l)
+    beta_l = gl.convert_layout(beta_e, gl.SliceLayout(1, lay_k))
     if GATED:
         # r / p is c, in both kinds of chunks
-        c_l = gl.load(p_g + C + o_l) / gl.load(p_g + o_l)
+        c_l = gl.convert_layout(r_e / p_e, gl.SliceLayout(1, lay_k))
         of_start = -gl.sum(Kc.load(lay_k).to(gl.float32) * dK, 1)
         dK = dK * -c_l[:, None]
     else:
@@ -324,57 +335,44 @@ def gradients_hopper(
     if GATED:
         mbarrier.wait(bars.index(4), 0)
         to_reads = sum_rows(Qc.permute((1, 0)).load(lay_t).to(gl.float32) * dQ, two.index(1))
-        dQ = dQ * gl.load(p_g + 3 * C + o_t)[None, :]
+        dQ = dQ * gs.index(1).slice(0, TC, 0).load(gl.SliceLayout(0, lay_t))[None, :]
     dQ = warpgroup_mma(Kc.permute((1, 0)), es, dQ, is_async=True)
     dQ, dK = warpgroup_mma_wait(0, (dQ, dK))
     dqs.reshape([TC, K]).permute((1, 0)).store(dQ.to(DT))
     fence_async_shared()
     tma.async_copy_shared_to_global(dq, [b, first, h * K], dqs)
 
-    # Eᵀ ∘ K Qᵀ
+    # dK = B h - M B K - c dV S0ᵀ, and K Qᵀ and K Kᵀ for what follows
     if not GATED:
         mbarrier.wait(bars.index(4), 0)
     KQ = warpgroup_mma(
         Kc, Qc.permute((1, 0)), gl.zeros([C, TC], gl.float32, lay_t), use_acc=False, is_async=True
     )
-    KQ = warpgroup_mma_wait(0, (KQ,)) * kept.to(gl.float32)
     if GATED:
+        G = warpgroup_mma(Kc, Kc.permute((1, 0)), zero_c, use_acc=False, is_async=True)
+        KQ, G = warpgroup_mma_wait(0, (KQ, G))
+        G = G * xs.load(lay_c).to(gl.float32)
+        KQ = KQ * kept.to(gl.float32)
         if fast == 0.0:
             size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
-            size_t, mark_t = gl.load(p_g + 7 * C + o_t), gl.load(p_g + 8 * C + o_t)
-            late = gl.where(seen, size_t[None, :], size_i)
-            around = KQ * beta_i * multiply_around(late, mark_t[None, :], size_i, mark_i)
-            crossing1 += sum_crossing(around, xs, C, STEPS, False)
-            size_a, mark_a = gl.load(p_g + 7 * C + o_a), gl.load(p_g + 8 * C + o_a)
-            crossing1 += sum_later(to_reads * multiply_from_start(size_a, mark_a))
-            KQ = KQ * multiply_between(late, mark_t[None, :], size_i, mark_i)
-        crossing += sum_crossing(KQ * beta_i, xs, C, STEPS, False)
-        crossing += sum_later(to_reads * gl.load(p_g + 3 * C + o_a))
+            size_t, mark_t = gl.load(p_g + 7 * C + o_t)[None, :], gl.load(p_g + 8 * C + o_t)[None, :]
+            late = gl.where(seen, size_t, size_i)
+            of_reads = KQ * beta_i * multiply_around(late, mark_t, size_i, mark_i)
+            around = add_behind(of_reads, xs, gl.zeros([C, TC], gl.float32, lay_t), STEPS, False)
+            crossing1 += sum_parts(around, 0.0, xs, STEPS)
+            KQ = KQ * multiply_between(late, mark_t, size_i, mark_i)
+        crossing = sum_crossing(G, KQ * beta_i, xs, STEPS)
+    else:
+        KQ = warpgroup_mma_wait(0, (KQ,)) * kept.to(gl.float32)
     db += gl.convert_layout(gl.sum(KQ, 1), gl.SliceLayout(1, lay_k))
-
-    # dbeta = rowsum(K ∘ h), dK = B h - M B K - c dV S0ᵀ
+    dK = warpgroup_mma(es, Qc, dK, is_async=True)
     mbarrier.wait(bars.index(3), 0)
     y = warpgroup_mma(Vc, ss, gl.zeros([C, K], gl.float32, lay_k), use_acc=False, is_async=True)
-    dK = warpgroup_mma(es, Qc, dK, is_async=True)
-    y, dK = warpgroup_mma_wait(0, (y, dK))
+    dK, y = warpgroup_mma_wait(0, (dK, y))
     to_end = gl.sum(Kc.load(lay_k).to(gl.float32) * y, 1)
     if GATED:
-        z_l = gl.load(p_g + 2 * C + o_l)
+        z_l = gl.convert_layout(z_e, gl.SliceLayout(1, lay_k))
         db += to_end * z_l
-        to_end = to_end * beta_l
-        if fast == 0.0:
-            size_l, mark_l = gl.load(p_g + 5 * C + o_l), gl.load(p_g + 6 * C + o_l)
-            size_e, mark_e = gl.load(p_g + 6 * C - 1), gl.load(p_g + 7 * C - 1)
-            c1 = multiply_from_start(size_l, mark_l)
-            d1 = multiply_around(size_e, mark_e, size_l, mark_l)
-            crossing1 += sum_vectors(to_end * d1, of_start * c1, xs, STEPS, lay_k)
-            crossing1 += whole * multiply_from_start(size_e, mark_e)
-        crossing += sum_vectors(to_end * z_l, of_start * c_l, xs, STEPS, lay_k) + whole * gl.load(p_g + 4 * C)
-        at_a = (b.to(gl.int64) * T + first + o_a) * H + h
-        there = first + o_a < T
-        gate = gl.load(a + at_a, mask=there, other=1.0).to(gl.float32)
-        small = gl.abs(gate) < SMALLEST
-        gl.store(da + at_a, gl.where(small, crossing1, crossing / gl.where(small, 1.0, gate)), mask=there)
         dK += y * (beta_l * z_l)[:, None]
     else:
         db += to_end
@@ -385,4 +383,28 @@ def gradients_hopper(
     Kc.store(dK.to(DT))
     fence_async_shared()
     tma.async_copy_shared_to_global(dk, [b, first, 0, h * K], ks)
+    if GATED:
+        to_end = gl.convert_layout(to_end * beta_l, gl.SliceLayout(1, lay_t))[:, None]
+        of_start = gl.convert_layout(of_start, gl.SliceLayout(1, lay_t))[:, None]
+        z_i = gl.convert_layout(z_e, gl.SliceLayout(1, lay_t))[:, None]
+        c_i = gl.convert_layout(r_e / p_e, gl.SliceLayout(1, lay_t))[:, None]
+        every = gl.zeros([C, TC], gl.float32, lay_t)
+        crossing += sum_parts(every + to_end * z_i, every + of_start * c_i, xs, STEPS) + whole * w
+        crossing += sum_later(to_reads * gs.index(1).slice(0, TC, 0).load(vector))
+        at_a = (b.to(gl.int64) * T + first + o_a) * H + h
+        there = first + o_a < T
+        gate = gl.load(a + at_a, mask=there, other=1.0).to(gl.float32)
+        small = gl.abs(gate) < SMALLEST
+        crossing = crossing / gl.where(small, 1.0, gate)
+        if fast == 0.0:
+            size_i, mark_i = gl.load(p_g + 5 * C + o_i)[:, None], gl.load(p_g + 6 * C + o_i)[:, None]
+            size_e, mark_e = gl.load(p_g + 6 * C - 1), gl.load(p_g + 7 * C - 1)
+            c1 = multiply_from_start(size_i, mark_i)
+            d1 = multiply_around(size_e, mark_e, size_i, mark_i)
+            crossing1 += sum_parts(every + to_end * d1, every + of_start * c1, xs, STEPS)
+            size_a, mark_a = gl.load(p_g + 7 * C + o_a), gl.load(p_g + 8 * C + o_a)
+            crossing1 += sum_later(to_reads * multiply_from_start(size_a, mark_a))
+            crossing1 += whole * multiply_from_start(size_e, mark_e)
+            crossing = gl.where(small, crossing1, crossing)
+        gl.store(da + at_a, crossing, mask=there)
     tma.store_wait(0)
