@@ -286,13 +286,13 @@ def write_outputs(
                     att = att * multiply_between(gl.where(seen, size_r, size), mark_r, size, mark)
                 else:
                     att = att * at_tokens
-            att_s.store(att.to(DT))
+            att_s.permute((1, 0)).store(att.to(DT))
             fence_async_shared()
             out = warpgroup_mma_wait(0, (out,))
             if GATED:
                 out = out * at_tokens
             mbarrier.arrive(empty.index(s), count=1)
-            out = warpgroup_mma(us.index(m).permute((1, 0)), att_s, out, is_async=True)
+            out = warpgroup_mma(us.index(m).permute((1, 0)), att_s.permute((1, 0)), out, is_async=True)
             out = warpgroup_mma_wait(0, (out,))
             if states is None:
                 mbarrier.arrive(taken.index(m), count=1)
@@ -353,7 +353,8 @@ def advance_hopper(
         gs = xs  # not read
     ss = gl.allocate_shared_memory(DT, [BUFFERS, BV, K], gl.NVMMASharedLayout.get_default_for([BV, K], DT))
     us = gl.allocate_shared_memory(DT, [BUFFERS, C, BV], gl.NVMMASharedLayout.get_default_for([C, BV], DT))
-    att_s = gl.allocate_shared_memory(DT, [C, TC], gl.NVMMASharedLayout.get_default_for([C, TC], DT))
+    # transposed: products would read beyond the rows of a right operand with fewer than 64 columns
+    att_s = gl.allocate_shared_memory(DT, [TC, C], gl.NVMMASharedLayout.get_default_for([TC, C], DT))
     os = gl.allocate_shared_memory(DT, o.block_type.shape, o.layout)
     ready = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
     empty = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())

@@ -67,7 +67,7 @@ def sum_rows(x, xs):
     parts = xs._reinterpret(gl.float32, [4, N], gl.SwizzledSharedLayout(1, 1, 1, [1, 0]))
     parts.store(each)
     whole = gl.sum(parts.load(gl.BlockedLayout([4, 1], [1, 32], [1, 4], [1, 0])), 0)
-    return gl.convert_layout(whole, gl.BlockedLayout([1], [32], [4], [0]))
+    return gl.convert_layout(whole, gl.BlockedLayout([2], [32], [4], [0]))
 
 
 @gluon.jit
@@ -80,15 +80,18 @@ def add_behind(W, xs, total, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
     TC: gl.constexpr = total.shape[1]
     lay: gl.constexpr = total.type.layout
     operand: gl.constexpr = gl.DotOperandLayout(0, lay, 2)
-    pieces: gl.constexpr = gl.BlockedLayout([1, 8], [256 // TC, TC // 8], [4, 1], [1, 0])
-    end = gl.arange(0, N, gl.SliceLayout(1, pieces))
-    token = gl.arange(0, TC, gl.SliceLayout(0, pieces))
+    pieces: gl.constexpr = gl.BlockedLayout([1, 8], [256 // N, N // 8], [4, 1], [1, 0])
+    token = gl.arange(0, TC, gl.SliceLayout(1, pieces))
+    end = gl.arange(0, N, gl.SliceLayout(0, pieces))
     if OF_ROWS:
         end = end // STEPS
-    shared: gl.constexpr = gl.NVMMASharedLayout.get_default_for([N, TC], gl.bfloat16)
-    behind = xs._reinterpret(gl.bfloat16, [N, TC], shared)
-    behind.store(gl.where(end[:, None] >= token[None, :], 1.0, 0.0).to(gl.bfloat16))
+    # a right operand whose rows have fewer than 64 columns lies transposed: of one that does not, products read what is
+    # beyond, up to where no shared memory is
+    shared: gl.constexpr = gl.NVMMASharedLayout.get_default_for([TC, N], gl.bfloat16)
+    behind_t = xs._reinterpret(gl.bfloat16, [TC, N], shared)
+    behind_t.store(gl.where(end[None, :] >= token[:, None], 1.0, 0.0).to(gl.bfloat16))
     fence_async_shared()
+    behind = behind_t.permute((1, 0))
     # in two pieces of 8 bits: sums may cancel
     high = W.to(gl.bfloat16)
     low = (W - high.to(gl.float32)).to(gl.bfloat16)
@@ -188,7 +191,7 @@ def gradients_hopper(
     lay_c: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, C, 16])
     lay_t: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
     operand: gl.constexpr = gl.DotOperandLayout(0, lay_c, 2)
-    vector: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    vector: gl.constexpr = gl.BlockedLayout([2], [32], [4], [0])
     # shared memory: half of a multiprocessor's.  Q comes where dV was, dQ where dO was, dS1 where S0 was, M where X was
     ks = gl.allocate_shared_memory(DT, k.block_type.shape, k.layout)
     vs = gl.allocate_shared_memory(DT, v.block_type.shape, v.layout)
@@ -201,7 +204,8 @@ def gradients_hopper(
     dos = two.index(1)._reinterpret(DT, do.block_type.shape, do.layout)
     qs = two.index(0)._reinterpret(DT, q.block_type.shape, q.layout)
     dqs = two.index(1)._reinterpret(DT, q.block_type.shape, q.layout)
-    es = gl.allocate_shared_memory(DT, [C, TC], gl.NVMMASharedLayout.get_default_for([C, TC], DT))
+    ets = gl.allocate_shared_memory(DT, [TC, C], gl.NVMMASharedLayout.get_default_for([TC, C], DT))
+    es = ets.permute((1, 0))
     for n in gl.static_range(5):
         mbarrier.init(bars.index(n), count=1)
     fence_async_shared()
