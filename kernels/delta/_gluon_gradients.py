@@ -132,7 +132,10 @@ def sum_later(x):
 def multiply_entries(p_x, p_y, V: gl.constexpr, K: gl.constexpr):
     """⟨x, y⟩ of matrices `[V,K]` in memory."""
     lay: gl.constexpr = gl.BlockedLayout([1, 8], [256 // K, K // 8], [4, 1], [1, 0])
-    at = gl.arange(0, 32, gl.SliceLayout(1, lay))[:, None] * K + gl.arange(0, K, gl.SliceLayout(0, lay))[None, :]
+    at = (
+        gl.arange(0, 32, gl.SliceLayout(1, lay))[:, None] * K
+        + gl.arange(0, K, gl.SliceLayout(0, lay))[None, :]
+    )
     total = gl.zeros([32, K], gl.float32, lay)
     for i in gl.static_range(V // 32):
         part = gl.load(p_x + at + i * 32 * K).to(gl.float32)
@@ -190,7 +193,6 @@ def gradients_hopper(
     lay_k: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, K, 16])
     lay_c: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, C, 16])
     lay_t: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
-    operand: gl.constexpr = gl.DotOperandLayout(0, lay_c, 2)
     vector: gl.constexpr = gl.BlockedLayout([2], [32], [4], [0])
     # shared memory: half of a multiprocessor's.  Q comes where dV was, dQ where dO was, dS1 where S0 was, M where X was
     ks = gl.allocate_shared_memory(DT, k.block_type.shape, k.layout)

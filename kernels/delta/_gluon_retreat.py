@@ -129,7 +129,9 @@ def score_chunks(
         _b, h, _block, first = locate_item(item, H, chunks, V // BV)
         if GATED:
             # whether a chunk's 1/c was taken is read a chunk ahead
-            following = gl.load(vectors + ((first + begin + count - 1).to(gl.int64) * H + h) * VECTORS * C + READ * C)
+            following = gl.load(
+                vectors + ((first + begin + count - 1).to(gl.int64) * H + h) * VECTORS * C + READ * C
+            )
         for n in range(count):
             i = begin + count - 1 - n
             s = (done + n) % STAGES
@@ -304,9 +306,7 @@ def write_back(
             tma.async_copy_shared_to_global(
                 dstates, [((b * count + i) * H + h) * V + block * BV, 0], ss.index(m)
             )
-            tma.async_copy_shared_to_global(
-                dv, [b, (begin + i) * TC, 0, h * V + block * BV], us.index(m)
-            )
+            tma.async_copy_shared_to_global(dv, [b, (begin + i) * TC, 0, h * V + block * BV], us.index(m))
             tma.store_wait(0)
             mbarrier.arrive(taken.index(m), count=1)
         done += count

@@ -18,14 +18,12 @@ from ._gluon_prepare import prepare_hopper
 from ._gluon_retreat import retreat_hopper
 from ._hopper_plan import (
     COLUMNS,
-    ROWS,
     RETREAT_RING,
-    VECTORS,
+    ROWS,
     HopperPlan,
     count_vectors,
     hopper_plan,
     split_chunks,
-    takes_training,
 )
 from ._plan import count_blocks
 from ._problem import Form, Gradients, Problem
@@ -95,24 +93,20 @@ class HopperBackward(NamedTuple):
     states: Blocks
 
 
-def _plan_of(form: Form) -> HopperPlan | None:
+@lru_cache(maxsize=1024)
+def hopper_form(form: Form, save: bool = False) -> HopperForm | None:
+    """What a form's forward pass needs here, with `save` one before a backward pass; None where the other kernels run it."""
     if form.mode != "chunk" or form.packed:
         return None
     sizes = form.K, form.V, form.dtype, form.householders
     pairs = form.batch * form.heads
-    return hopper_plan(*sizes, gated=form.gated, tokens=form.tokens, pairs=pairs)
-
-
-@lru_cache(maxsize=1024)
-def hopper_form(form: Form, save: bool = False) -> HopperForm | None:
-    """What a form's forward pass needs here, with `save` one before a backward pass; None where the other kernels run it."""
-    plan = _plan_of(form)
-    if plan is None or (save and not takes_training(form.K, form.V)):
+    plan = hopper_plan(*sizes, gated=form.gated, tokens=form.tokens, pairs=pairs, save=save)
+    if plan is None:
         return None
     B, T, H, K, V, n_h = form.batch, form.tokens, form.heads, form.K, form.V, form.householders
     dtype, chunks = form.dtype, -(-T // plan.tokens)
     vectors = count_vectors(gated=form.gated, save=save)
-    sizes = {"K": K, "C": ROWS, "STEPS": plan.steps, "VECTORS": vectors}
+    shape = {"K": K, "C": ROWS, "STEPS": plan.steps, "VECTORS": vectors}
     ring = {"STAGES": plan.stages, "BUFFERS": plan.buffers, "GATED": form.gated}
     # tokens and micro-steps are dimensions of their own, so that what lies beyond them is read as zero
     of_rows, of_tokens = (1, plan.tokens, plan.steps), (1, plan.tokens)
@@ -121,8 +115,8 @@ def hopper_form(form: Form, save: bool = False) -> HopperForm | None:
         chunks,
         B * H * count_blocks(V, COLUMNS),
         vectors,
-        launcher(prepare_hopper, Tile(K, 4, 1, 128), NH=n_h, SAVE=save, **sizes),
-        launcher(advance_hopper, Tile(COLUMNS, 4, 1, 168), V=V, BV=COLUMNS, **sizes, **ring),
+        launcher(prepare_hopper, Tile(K, 4, 1, 128), NH=n_h, SAVE=save, **shape),
+        launcher(advance_hopper, Tile(COLUMNS, 4, 1, 168), V=V, BV=COLUMNS, **shape, **ring),
         Blocks.of((B, T, H * K), (*of_tokens, K), dtype),
         Blocks.of((B, T, n_h, H * K), (*of_rows, K), dtype),
         Blocks.of((B, T, n_h, H * V), (*of_rows, COLUMNS), dtype),
@@ -161,7 +155,10 @@ def hopper_backward(form: Form) -> HopperBackward:
 @lru_cache(maxsize=64)
 def multiprocessors(device: torch.device) -> int:
     """Of a Hopper chip; 0 of any other device."""
-    if device.type != "cuda" or triton_interpreted() or torch.cuda.get_device_capability(device) != (9, 0):
+    # fake tensors can be on a GPU where there is none
+    if device.type != "cuda" or triton_interpreted() or not torch.cuda.is_available():
+        return 0
+    if torch.cuda.get_device_capability(device) != (9, 0):
         return 0
     return torch.cuda.get_device_properties(device).multi_processor_count
 

@@ -49,13 +49,25 @@ class HopperPlan:
 
 @lru_cache(maxsize=1024)
 def hopper_plan(
-    K: int, V: int, dtype: torch.dtype, householders: int, *, gated: bool, tokens: int, pairs: int
+    K: int,
+    V: int,
+    dtype: torch.dtype,
+    householders: int,
+    *,
+    gated: bool,
+    tokens: int,
+    pairs: int,
+    save: bool = False,
 ) -> HopperPlan | None:
-    """The plan for kernel widths K and V, so many tokens a sequence, sequences times heads `pairs`; None where it is not for them."""
+    """The plan for kernel widths K and V, so many tokens a sequence, sequences times heads `pairs`; None where it is not for them.
+
+    With `save` a backward pass follows.
+    """
     # a gate's 1/c is as small and as large as bfloat16 allows, not float16
     if dtype != torch.bfloat16 and (dtype != torch.float16 or gated):
         return None
-    if K not in WIDTHS or V not in WIDTHS or householders > MOST_HOUSEHOLDERS:
+    widths = TRAINED if save else WIDTHS
+    if K not in widths or V not in widths or householders > MOST_HOUSEHOLDERS:
         return None
     steps = next_power_of_two(householders)
     in_chunk = ROWS // steps
@@ -66,25 +78,20 @@ def hopper_plan(
     # the outputs are about a chunk behind, so that of three stages one is read ahead
     for stages, buffers in ((5, 2), (4, 2), (3, 2), (2, 2), (2, 1)):
         plan = HopperPlan(steps, in_chunk, stages, buffers)
-        if count_shared(plan, K, gated=gated) <= SHARED_MEMORY:
+        if count_shared(plan, K, gated=gated, save=save) <= SHARED_MEMORY:
             return plan
     return None
 
 
-def count_shared(plan: HopperPlan, K: int, *, gated: bool) -> int:
+def count_shared(plan: HopperPlan, K: int, *, gated: bool, save: bool = False) -> int:
     """Bytes of shared memory of the second kernel."""
-    # K and Q, V, B X, and ten vectors in float32, or beta alone
-    vectors = 10 if gated else 1
+    # K and Q, V, B X, and vectors in float32: nine of gates, and beta
+    vectors = (9 if gated else 0) + int(save)
     stage = 2 * (ROWS + plan.tokens) * K + 2 * ROWS * COLUMNS + 2 * ROWS * ROWS + 4 * ROWS * vectors
     # S0 and U
     buffer = 2 * COLUMNS * K + 2 * ROWS * COLUMNS
     # the scores and the outputs of a chunk; barriers and alignment
     return plan.stages * stage + plan.buffers * buffer + 2 * plan.tokens * (ROWS + COLUMNS) + 1024
-
-
-def takes_training(K: int, V: int) -> bool:
-    """Whether calls of these widths that are differentiated run here, where calls that are not do."""
-    return K in TRAINED and V in TRAINED
 
 
 def count_vectors(*, gated: bool, save: bool) -> int:
@@ -111,11 +118,11 @@ def count_shared_back(K: int, tokens: int, *, gated: bool) -> int:
 
 def count_shared_gradients(K: int, V: int) -> int:
     """Bytes of shared memory of the backward pass's last kernel, of which two programs fit into a multiprocessor."""
-    # K, V with dV and dO, S0, X
-    return 2 * (ROWS * K + 3 * ROWS * V + V * K + ROWS * ROWS) + 1024
+    # K and V, dV and dO or Q and dQ, S0, X and E; two vectors, barriers and what the compiler takes for sums
+    return 2 * (ROWS * (K + V + 2 * max(K, V)) + V * K + 2 * ROWS * ROWS) + 1024
 
 
-def hopper_shapes(
+def saved_shapes(
     batch: int, tokens: int, heads: int, K: int, V: int, plan: HopperPlan, *, gated: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Shapes of what a forward pass saves: X of the chunks, their vectors, the states at their starts."""

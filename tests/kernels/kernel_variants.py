@@ -224,7 +224,9 @@ def figures(kernel: Any) -> Compiled:
 
 
 if __name__ == "__main__":
-    chosen = [x for x in SHIPPED + HOPPER + HOPPER_TRAINING + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
+    chosen = [
+        x for x in SHIPPED + HOPPER + HOPPER_TRAINING + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]
+    ]
     named: dict[tuple[str, ...], tuple[Variant, ...]] = {("widths",): WIDTHS, ("wide",): WIDE}
     for variant in named.get(tuple(sys.argv[1:]), chosen):
         for compiled in compile_variant(variant):
