@@ -1,7 +1,8 @@
-"""What a benchmark ran on: the driver of the cards, and versions of packages."""
+"""What a benchmark ran on: the processor, the driver of the cards, and versions of packages."""
 
 from __future__ import annotations
 
+import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,3 +25,13 @@ def installed(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def processor_name() -> str:
+    """The processor's name as Linux has it, else what Python says."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()

@@ -13,30 +13,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from mirrormata.benchmarks import peers_patterns, peers_semigroups
-from mirrormata.benchmarks.machine import installed
+from mirrormata.benchmarks.machine import installed, processor_name
 from mirrormata.benchmarks.named_automata import PATTERNS
 from mirrormata.benchmarks.peers_process import MEGABYTES, PROCESSES, SECONDS
 from mirrormata.foundation._files import write_text
 
 GROUPS = ("dfas", "named", "patterns", "random")
 FORMAT = "mirrormata-peers/1"
-
-
-def processor() -> str:
-    """The processor's name as Linux has it, else what Python says."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
 
 
 def measure(given: argparse.Namespace) -> None:
@@ -89,7 +78,7 @@ def of_rows(
         "limits": {"seconds": SECONDS, "megabytes": MEGABYTES},
         "processes": PROCESSES,
         "side_by_side": side_by_side,
-        "processor": processor(),
+        "processor": processor_name(),
         "versions": versions(patterns, semigroups),
         "patterns": patterns,
         "semigroups": [

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from mirrormata import check, construct, random_words, run
-from mirrormata.benchmarks.machine import installed
+from mirrormata.benchmarks.machine import installed, processor_name
 from mirrormata.constructions._construct import realisations_of
 from mirrormata.constructions._realisation import Realisation
 from mirrormata.constructions.automata._automaton import Automaton, minimise
@@ -233,12 +233,21 @@ def main() -> int:
             rows = list(pool.map(measure_seed, [(n, k, seed, given.tokens) for seed in range(given.count)]))
             summary = summarise(rows)
             groups.append(
-                {"states": n, "letters": k, "seeds": [0, given.count - 1], "summary": summary, "rows": rows}
-            )
+                {
+                    "states": n, "letters": k, "seeds": [0, given.count - 1], "side_by_side": given.processes,
+                    "machine": machine(), "summary": summary, "rows": rows,
+                }
+            )  # fmt: skip
             print(n, k, json.dumps(summary), flush=True)
             if given.output:
                 given.output.write_text(json.dumps(_document(groups), indent=1) + "\n")
     return 0
+
+
+def machine() -> dict[str, Any]:
+    """The processor and the versions that a group was measured with."""
+    versions = {name: installed(name) for name in ("mirrormata", "numpy")}
+    return {"processor": processor_name(), "python": sys.version.split()[0]} | versions
 
 
 def _read_groups(path: Path | None) -> list[dict[str, Any]]:
@@ -257,8 +266,6 @@ def _document(groups: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "level_letters": LIMITS.level_letters,
             "states": MOST_STATES,
         },
-        "versions": {name: installed(name) for name in ("mirrormata", "numpy")}
-        | {"python": sys.version.split()[0]},
         "groups": groups,
     }
 

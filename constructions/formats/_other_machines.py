@@ -47,14 +47,16 @@ def find_other_machine(labels: Sequence[str], graph_label: str = "") -> OtherMac
             return OtherMachine(i, "is a mark of acceptance: an omega-automaton, on infinite words")
     if labels and _OMEGA.search(graph_label):
         return OtherMachine(0, "belongs to an omega-automaton, on infinite words, as the graph's label says")
+    # outputs of protocol models are texts such as "ServerHello & Certificate"
+    read = [label.partition("/")[0] for label in labels] if all("/" in label for label in labels) else labels
     for i, label in enumerate(labels):
         if _ARROW.fullmatch(label):
             return OtherMachine(i, "moves a stack or a tape: a pushdown automaton or a Turing machine")
-        if _FORMULA.fullmatch(label):
+        if _FORMULA.fullmatch(read[i]):
             return OtherMachine(
                 i, "is a formula over propositions, not a letter: write one transition a letter"
             )
-        if _GUARD.fullmatch(label):
+        if _GUARD.fullmatch(read[i]):
             return OtherMachine(i, "is a guard or an assignment of a variable: a timed or extended automaton")
     if labels and all(map(_TAPE.fullmatch, labels)):
         return OtherMachine(0, "writes a tape: a Turing machine")

@@ -136,7 +136,14 @@ class _Machine:
             if edge.tail not in markers:
                 arcs += [_Arc(edge.tail, edge.head, x, edge.line) for x in _lines_of(edge, name, notes)]
         _refuse_two_spellings(graph, name)
-        starts = list(dict.fromkeys(edge.head for edge in graph.edges if edge.tail in markers))
+        arrows = [edge for edge in graph.edges if edge.tail in markers]
+        starts = list(dict.fromkeys(edge.head for edge in arrows))
+        notes += [
+            f"the arrow into the start state {edge.head!r} has the label {label!r}, which is left out"
+            for edge in arrows
+            if (label := " ".join(edge.attributes.get("label", "").split()))
+            and label.lower() not in _START_WORDS
+        ]
         bold = [q for q in states if "bold" in graph.nodes[q].get("style", "")]
         if start is not None:
             starts = [states[start_index(states, start, name)]]
@@ -323,7 +330,10 @@ def _start_markers(graph: DotGraph) -> set[str]:
     for edge in graph.edges:
         label = edge.attributes.get("label", "").strip()
         hidden_shape = graph.nodes[edge.tail].get("shape") in _HIDDEN_SHAPES
-        only_marks = not label or (hidden_shape and label.lower() in _START_WORDS)
+        named = edge.tail.lower().startswith(
+            "__start"
+        )  # as AutomataLib does, which once wrote a letter beside the arrow
+        only_marks = not label or (hidden_shape and (named or label.lower() in _START_WORDS))
         outgoing[edge.tail] = outgoing.get(edge.tail, True) and only_marks
     return {
         node

@@ -7,6 +7,7 @@ included (`reads`); the codes of its heads, taken together over all layers, tell
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import lcm
 
 from .._delay import Counter, CounterLayer, Factors, Vector, counter_head
@@ -19,6 +20,7 @@ from ..heads._candidates import MAX_DEGREE
 from ._rotations import reflection, rotation
 
 
+@lru_cache(maxsize=1024)  # forms of many sizes and windows ask for the same ones
 def ripple_counter(period: int) -> Counter:
     """One scalar ±1 layer a bit: it flips where all lower bits turn to zero (own.T2tight); period a power of two."""
     flip: Factors = (gh_factor(2, {0: 1}),)
@@ -46,6 +48,7 @@ def two_layer_counter(period: int) -> Counter:
     return Counter("two_layers", "G.T6", period, (sign, _layer(parity, [(mirrors, (1, 0))])))
 
 
+@lru_cache(maxsize=1024)
 def cycle_counter(period: int) -> Counter:
     """One layer, integer: for each prime power q of the period a cycle of q points, or of q/2 axes with a sign."""
     if period == 4:

@@ -134,3 +134,20 @@ def test_labels_split_at_unescaped_signs_only() -> None:
     for text in (" a,b/\\c ", "", "\\", "a  b"):
         (piece,) = split_label(characters(escape_label(text, ",/")), ",")
         assert plain(piece) == text
+
+
+def test_outputs_may_hold_what_looks_like_a_formula() -> None:
+    """As the models of TLS servers do: `ServerHello & Certificate` is what a server answers, and no letter."""
+    text = 'digraph {\n s [label="s"]\n t [label="t"]\n __start0 [shape=none, label=""]\n __start0 -> s\n'
+    both = text + ' s -> t [label="Hello/Hello & Done"]\n t -> s [label="Hello/Alert & Closed"]\n}'
+    automaton = parse_dot(both, "server.dot")
+    assert automaton.run(("Hello",)) != automaton.run(("Hello", "Hello"))
+    with pytest.raises(InputError, match="formula over propositions"):
+        parse_dot(text + ' s -> t [label="p & q"]\n t -> s [label="p & q"]\n}', "spot.dot")
+
+
+def test_a_letter_at_the_arrow_into_the_start_is_left_out() -> None:
+    text = 'digraph { __start0 [shape=none, label=""]; __start0 -> s [label="a"]; s -> t [label="a"]; t [shape=doublecircle]; t -> t [label="a"] }'
+    automaton = parse_dot(text, "labelled.dot")
+    assert automaton.states[automaton.start] == "s"
+    assert any("arrow into the start state 's'" in note for note in automaton.notes)

@@ -31,9 +31,6 @@ MUTATIONS = [
     Mutation(STEPS + "compose_letters", "table[letter[:, None], maps]", "np.take_along_axis(maps, table[letter], axis=1)", "the last letter of a block is applied first"),
     Mutation(STEPS + "block_words", "after[max(len(after) - tail, 0) :]", "after[len(after) :]", "the last letters of a block do not count", LISTED),
     Mutation(FORM + "block_length", "(window or 0)", "0", "the window has no room in the ring buffer"),
-]  # fmt: skip
-
-NOT_RUN = [
     Mutation(FORM + "BlockRNN.keeps_old", "level < self.levels - 1", "level < self.levels - 2", "the last level but one has no second half"),
     Mutation(FORM + "BlockRNN.budget", "-(-cost // self.block)", "cost // self.block", "the factors of a token are rounded down"),
     Mutation(FORM + "BlockRNN.buffer_transition", "gh_factor(1, {phase: 1})", "gh_factor(2, {phase: 1})", "the ring buffer's row is reflected", FACTORS),
@@ -48,4 +45,3 @@ NOT_RUN = [
     Mutation(STEPPER + "read_level", "back, done[:, p:] == 1)", "back, after)", "after a reset the new set is taken for the old one"),
     Mutation(STEPPER + "read_level", "np.take_along_axis(after, images, axis=1)", "after", "the old set is not read back through the permutation"),
 ]  # fmt: skip
-"""Those that wait for their first run: to be moved into `MUTATIONS`, and run by `--missing`."""

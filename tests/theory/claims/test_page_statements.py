@@ -10,7 +10,8 @@ from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.library._names import library_rows
 from mirrormata.tests.project.documented_pages import ROOT
-from mirrormata.tests.project.generated_tables import SETTINGS, navigation_sections, program_commands
+from mirrormata.tests.project.generated_tables import navigation_sections, program_commands
+from mirrormata.tests.project.table_texts import SETTINGS
 from mirrormata.theory._check import all_checkers
 from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
 from mirrormata.theory.planning._plan import plan

@@ -1,0 +1,206 @@
+"""The tables of the pages that come from measured results."""
+
+from __future__ import annotations
+
+import json
+
+from mirrormata.benchmarks.chain_choices import HEAD as CHOICES_HEAD
+from mirrormata.benchmarks.chain_choices import table_rows as choices_rows
+from mirrormata.benchmarks.hopper import table_rows as hopper_rows
+from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
+from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
+from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
+from mirrormata.benchmarks.named_automata import HEAD as NAMED_HEAD
+from mirrormata.benchmarks.named_automata import table_rows as named_rows
+from mirrormata.benchmarks.peers_patterns import HEAD as PEERS_PATTERNS_HEAD
+from mirrormata.benchmarks.peers_patterns import table_rows as peers_patterns_rows
+from mirrormata.benchmarks.peers_semigroups import HEAD as PEERS_SEMIGROUPS_HEAD
+from mirrormata.benchmarks.peers_semigroups import table_rows as peers_semigroups_rows
+from mirrormata.benchmarks.random_automata import HEAD as RANDOM_HEAD
+from mirrormata.benchmarks.random_automata import table_rows as random_rows
+from mirrormata.benchmarks.state_size_bounds import table_rows as state_size_rows
+from mirrormata.tests.mutations.run import read_results
+from mirrormata.tests.mutations.run import table as of_results
+from mirrormata.tests.project.table_texts import ROOT, measured_results, table
+
+
+def kernel_times_table() -> str:
+    """Times of `delta_product` and its peer, from the committed results."""
+    head = ["shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio"]
+    head += ["graph", "FLA's graph", "host", "bytes", "operations"]
+    return table(head, time_rows(results()), range(3, 11))
+
+
+def kernel_further_table() -> str:
+    """The same for other dtypes, gates and one long sequence."""
+    head = ("what", "shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio")
+    return table(head, further_rows(results()), range(4, 7))
+
+
+def kernel_counters_table() -> str:
+    """Hardware counters of every kernel of the phases and fused chunks."""
+    head = (
+        "shape",
+        "passes",
+        "kernel",
+        "ms",
+        "MB",
+        "bandwidth",
+        "warps",
+        "issue",
+        "registers",
+        "longest waits",
+    )
+    return table(head, counter_rows(measured_results("kernel_counters_nvidia_h200")), range(3, 9))
+
+
+def hopper_table() -> str:
+    """Both passes of `delta_product` on Hopper: that chip's kernels and the others."""
+    head = ["shape", "B, T, H, K, V, n_h", "gate", "passes", "Hopper", "others", "ratio"]
+    head += ["MiB", "the others'", "error", "the others'"]
+    return table(head, hopper_rows(measured_results("hopper_nvidia_h200")), range(4, 11))
+
+
+def layer_kernels_table() -> str:
+    """Times and errors of the layers' own kernels and of plain torch."""
+    head = ("operator", "shape", "Triton", "torch", "ratio", "error", "torch's error")
+    return table(head, layer_rows(measured_results("layer_kernels_nvidia_h200")), range(2, 7))
+
+
+def kernel_errors_table() -> str:
+    """Errors of `delta_product` and its peer against float64, by β, length and dtype."""
+    return table(("β", "T", "dtype", *ERRORS), error_rows(results()), range(1, 8))
+
+
+def throughput_table() -> str:
+    """Tokens a second in training, ours and the peer's, from the committed results."""
+    found = measured_results("training_throughput_nvidia_h200")
+    rows = []
+    for name, size in found["sizes"].items():
+        for row in size["rows"]:
+            middle, slowest, fastest = (f"{x / 1e6:.2f}" for x in row["tokens_per_second"])
+            against = f"{row['against_peer']:.2f}"
+            rows.append(
+                [
+                    f"`{name}`",
+                    row["model"],
+                    f"{middle} ({slowest} to {fastest})",
+                    f"{row['milliseconds_a_step']:.2f}",
+                    against,
+                ]
+            )
+    head = ("size", "model", "million tokens a second", "milliseconds a step", "against FLA")
+    return table(head, rows, (2, 3, 4))
+
+
+def fla_checkpoints_table() -> str:
+    """Exported checkpoints run by FLA and by our kernels: accuracy to each length, and the first wrong token."""
+    found = measured_results("fla_checkpoints_nvidia_h200")
+    rows = []
+    for run in found["runs"]:
+        accuracy = [f"{run['accuracy'][str(T)]:.2%}" for T in found["lengths"]]
+        bound = run["bound"] if isinstance(run["bound"], str) else f"about {run['bound']:,}"
+        rows.append([run["task"], run["by"], run["dtype"], bound, *accuracy, run["first_error"] or "none"])
+    head = (
+        "task",
+        "run by",
+        "dtype",
+        "right up to, foreseen",
+        *(f"{T:,}" for T in found["lengths"]),
+        "first wrong token",
+    )
+    return table(head, rows, range(4, 10))
+
+
+def state_size_table() -> str:
+    """The shares of random automata of which the bounds for one vector a state speak."""
+    found = json.loads((ROOT / "benchmarks/results/state_size_bounds.json").read_text(encoding="utf-8"))
+    head = ("states", "letters", "n - 1 words", "n - 2 words", "fewer", "two layers (own.LMI)")
+    return table(head, state_size_rows(found), range(6))
+
+
+def named_automata_table() -> str:
+    """What `construct` makes of named automata, groups, patterns and protocol models, at version 0.1 and now."""
+    found = json.loads((ROOT / "benchmarks/results/named_automata.json").read_text(encoding="utf-8"))
+    return table(NAMED_HEAD, named_rows(found), (4, 5))
+
+
+def random_automata_table() -> str:
+    """Layers, factors, work, certificate and seconds of random automata, and the layers of the other constructions."""
+    found = json.loads((ROOT / "benchmarks/results/random_automata.json").read_text(encoding="utf-8"))
+    return table(RANDOM_HEAD, random_rows(found), range(len(RANDOM_HEAD)))
+
+
+def chain_choices_table() -> str:
+    """What each choice within a chain of sets gains over own.chain."""
+    return table(CHOICES_HEAD, choices_rows(measured_results("chain_choices")), range(1, len(CHOICES_HEAD)))
+
+
+def peers_patterns_table() -> str:
+    """Patterns to minimal DFAs, here and by other libraries."""
+    found = measured_results("peers")
+    return table(
+        PEERS_PATTERNS_HEAD, peers_patterns_rows(found["patterns"]), range(1, len(PEERS_PATTERNS_HEAD))
+    )
+
+
+def peers_semigroups_table() -> str:
+    """Skeletons and cascades of semigroups, here and by SgpDec, with the layers of chains."""
+    found = measured_results("peers")
+    return table(
+        PEERS_SEMIGROUPS_HEAD,
+        peers_semigroups_rows(found["semigroups"]),
+        range(1, len(PEERS_SEMIGROUPS_HEAD)),
+    )
+
+
+def peers_versions() -> str:
+    """What was compared, and what it ran on, in a sentence."""
+    found = measured_results("peers")
+    named = [f"{name} {version}" for name, version in found["versions"].items()]
+    return f"\nVersions: {', '.join(named)}. Processor: {found['processor']}.\n\n"
+
+
+def mutations_table() -> str:
+    """By area, what the last run of `make mutate` noticed."""
+    return f"\n{of_results(read_results())}\n\n"
+
+
+def kernel_fuzz_table() -> str:
+    """Every operator's random shapes on a GPU: how many, how many wrong, and the largest relative errors by dtype."""
+    rows = []
+    for path in sorted((ROOT / "benchmarks/results/fuzz_kernels_nvidia_h200").glob("*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        worst = found["largest_errors"]
+        errors = [
+            " / ".join(
+                (f"{worst[key]:.0e}" if worst[key] else "0") if (key := f"{dtype} {kind}") in worst else "-"
+                for kind in ("output", "gradient")
+            )
+            for dtype in ("bfloat16", "float16", "float32", "float64")
+        ]
+        rows.append((f"`{found['operator']}`", f"{found['shapes']:,}", found["wrong"], *errors))
+    return table(("operator", "shapes", "wrong", "bf16", "fp16", "fp32", "fp64"), rows, range(1, 7))
+
+
+def model_fuzz_table() -> str:
+    """The committed run of `make fuzz`: models by how they are drawn, and what the oracle says of them."""
+    found = measured_results("fuzz_models")
+    verdicts = ("equivalent", "counterexample", "unknown", "compared")
+    rows = [
+        (kind, *(f"{counts.get(verdict, 0):,}" for verdict in verdicts))
+        for kind, counts in found["kinds"].items()
+    ]
+    total = f"{found['models']:,} models, seed {found['seed']}: {found['models_that_differ']} differ, {found['exceptions']} exceptions"
+    return f"\n{total}.\n" + table(("models", *verdicts), rows, range(1, 5))
+
+
+def sweeps_tables() -> str:
+    """The committed results of sweeps: caption, card and table of each; rows not run are shown as such."""
+    parts = []
+    for path in sorted((ROOT / "benchmarks/results").glob("sweep_*.json")):
+        found = measured_results(path.stem)
+        head, *rows = found["table"]
+        where = f"{found['card']}, torch {found['torch']}, triton {found['triton']}; `{found['sweep']}`"
+        parts.append(f"\n{found['caption']} ({where}.)\n{table(head, rows)}")
+    return "".join(parts)
