@@ -353,7 +353,7 @@ def advance_hopper(
         gs = xs  # not read
     ss = gl.allocate_shared_memory(DT, [BUFFERS, BV, K], gl.NVMMASharedLayout.get_default_for([BV, K], DT))
     us = gl.allocate_shared_memory(DT, [BUFFERS, C, BV], gl.NVMMASharedLayout.get_default_for([C, BV], DT))
-    # transposed: products would read beyond the rows of a right operand with fewer than 64 columns
+    # transposed: of a right operand whose rows have fewer than 64 columns, products can read out of range
     att_s = gl.allocate_shared_memory(DT, [TC, C], gl.NVMMASharedLayout.get_default_for([TC, C], DT))
     os = gl.allocate_shared_memory(DT, o.block_type.shape, o.layout)
     ready = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())

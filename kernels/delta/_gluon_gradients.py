@@ -85,8 +85,7 @@ def add_behind(W, xs, total, STEPS: gl.constexpr, OF_ROWS: gl.constexpr):
     end = gl.arange(0, N, gl.SliceLayout(0, pieces))
     if OF_ROWS:
         end = end // STEPS
-    # a right operand whose rows have fewer than 64 columns lies transposed: of one that does not, products read what is
-    # beyond, up to where no shared memory is
+    # transposed: of a right operand whose rows have fewer than 64 columns, products can read out of range
     shared: gl.constexpr = gl.NVMMASharedLayout.get_default_for([TC, N], gl.bfloat16)
     behind_t = xs._reinterpret(gl.bfloat16, [TC, N], shared)
     behind_t.store(gl.where(end[None, :] >= token[:, None], 1.0, 0.0).to(gl.bfloat16))
