@@ -183,8 +183,8 @@ def compile_variant(variant: Variant) -> list[Any]:
             with patch.object(_hopper, "multiprocessors", lambda _: 132):
                 o, _last, *saved = _hopper.run_hopper(x, final=True, save=True)
                 assert o is not None
-                kept = [y for y in saved if y is not None]
-                _hopper.differentiate_hopper(x, torch.empty_like(o), None, kept)
+                found = [y for y in saved if y is not None]
+                _hopper.differentiate_hopper(x, torch.empty_like(o), None, found)
         elif variant.mode == "selective":
             step, states = (
                 torch.empty_like(x.inputs.q, dtype=torch.float32),
