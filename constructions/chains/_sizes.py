@@ -141,7 +141,7 @@ def _unpack(keys: list[bytes], n: int) -> Mask:
 
 
 MAX_LISTED = 20_000_000
-"""Most states, over all sets that letters make of the chains of all levels, that are listed to find sizes."""
+"""Most states, over all sets of all chains that letters make at all levels, that are listed to find sizes."""
 Set = tuple[int, ...]
 Chain = tuple[Set, ...]
 
@@ -170,7 +170,7 @@ def plan_sizes(transitions: Indices, starts: Sequence[int], max_chains: int = MA
         ranks = {len({row[x] for x in last}) for last in {chain[-1] for chain in moves} for row in letters}
         sizes.append(max(ranks - {sizes[-1]}, default=1))
         if sizes[-1] > 1:
-            of_one = len(letters) * sizes[-2]
+            of_one = len(letters) * sum(sizes)  # a chain is hashed with all its sets
             moves = _extend_chains(moves, letters, starts, sizes, min(max_chains, left // of_one))
             left -= of_one * len(moves or ())
     return tuple(sizes)
