@@ -58,7 +58,7 @@ def measure_choices(automaton: Automaton) -> dict[str, list[int] | None]:
             forms = []
         key = (lambda f: (f.depth, f.work)) if choice == "own.blocks" else (lambda f: (f.work, f.depth))
         best = min(forms, key=key, default=None)
-        found[choice] = None if best is None else [best.depth, best.householders, best.work or 0]
+        found[choice] = None if best is None else [best.depth, best.householders or 0, best.work or 0]
     return found
 
 
@@ -106,7 +106,7 @@ HEAD = ("choice", "automata", "admitted", "fewer layers", "less work", "layers, 
 
 def table_rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
     """One row a choice and group, for the page."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for group, name in (("random", "random"), ("models", "protocol models")):
         for choice, what in CHOICES.items():
             found = document[group]["summary"][choice]
@@ -129,14 +129,14 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
-    with ProcessPoolExecutor(given.processes) as pool:
-        rows = list(pool.map(measure_seed, range(given.count), chunksize=10))
     models = []
     for path in sorted(given.models.glob("*.dot")) if given.models else []:
         automaton = automaton_from_spec(str(path))
         models.append({"model": path.stem, "states": len(automaton.states), "letters": len(automaton.letters),
                        "by": measure_choices(automaton)})  # fmt: skip
-    document = {
+    with ProcessPoolExecutor(given.processes) as pool:
+        rows = list(pool.map(measure_seed, range(given.count), chunksize=10))
+    document: dict[str, Any] = {
         "format": "mirrormata-chain-choices/1",
         "processor": processor_name(),
         "versions": {name: installed(name) for name in ("mirrormata", "numpy")}

@@ -28,7 +28,18 @@ from ..foundation._interrupting import (
     take_interrupt,
 )
 from ..foundation._text import shorten_list
-from . import automata, certificates, claims, comparing, constructing, exporting, models, proofs, reporting
+from . import (
+    automata,
+    certificates,
+    claims,
+    comparing,
+    constructing,
+    exporting,
+    models,
+    proofs,
+    reporting,
+    vectors,
+)
 from .help import HelpfulCommand, HelpfulGroup
 from .options import theorem_help
 from .output import fail, name_options_of, say, silence_streams
@@ -67,6 +78,7 @@ for _file in (
     models,
     comparing,
     reporting,
+    vectors,
 ):  # the order of `mirrormata --help`
     _file.register(app)
 

@@ -64,6 +64,13 @@ def inspect(
     max_states: MaxStates = 100_000,
     max_transitions: MaxTransitions = 10_000_000,
     max_drawn: Annotated[int, typer.Option(help="Largest number of states that --draw accepts.")] = 200,
+    sink: Annotated[
+        bool | None,
+        typer.Option(
+            help="Draw a state that no letter leaves, with the arrows into it, or leave it out. By default --draw leaves it "
+            "out where more than 12 arrows lead into it.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Print facts about an automaton, draw it, or convert its file.
@@ -89,7 +96,7 @@ def inspect(
     if draw is not None:
         from ..theory.pictures._automaton import draw_automaton
 
-        draw_automaton(automaton, draw, max_drawn=max_drawn)
+        draw_automaton(automaton, draw, max_drawn=max_drawn, sink=sink)
     if write is not None:
         automaton.save(write)
     if as_json:

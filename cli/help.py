@@ -23,7 +23,7 @@ PANELS = (GENERAL, BUILDING, TASK, MODEL, TRAINING, WORDS, OF_SPEC, OUTPUT, LIMI
 _NAMES = {
     WORDS: "word random words length lengths seed data chunk run_words run_length",
     OF_SPEC: "alphabet split track start group product",
-    OUTPUT: "output force picture draw write show latex graph table png pdf width bounds details logs as_json",
+    OUTPUT: "output force picture draw sink write show latex graph table png pdf width bounds details logs as_json",
 }
 BY_NAME = {name: panel for panel, names in _NAMES.items() for name in names.split()}
 """The panel of an option by its name in Python."""

@@ -540,5 +540,5 @@ def _cheapest(
             f"{asked}; leave {'one of them' if len(request.list_asked()) > 1 else 'it'} out"
         )
     layers, factors, dim = min(outside)
-    shown = f"{count_noun(layers, 'layer')} with {factors} factors and dimension {dim}"
+    shown = f"{count_noun(layers, 'layer')} with {count_noun(factors, 'factor')} and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `plan` lists them")

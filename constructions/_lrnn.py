@@ -284,7 +284,7 @@ class LRNN(Realisation):
         columns = [_factor_counts(head) for head in self.layers[0].heads]
         return tuple(max(counts) for counts in zip(*columns, strict=True))
 
-    @property
+    @cached_property
     def work(self) -> int | None:
         """The sum over layers of factors × key dimension for the most expensive letter; None without factors."""
         if self.householders is None:

@@ -62,6 +62,15 @@ def printable(text: str) -> str:
     return CONTROLS.sub(lambda found: _escape(found[0]), text)
 
 
+def print_name(name: str) -> str:
+    r"""A name from somebody's file on one line: control characters escaped, tabs and line feeds as well, which could forge a line.
+
+    Args:
+        name: the name.
+    """
+    return printable(name).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -18,7 +18,7 @@ def draw_report_chart(x: Chart, path: str) -> None:
     """A chart of a report, as wide as a column of a paper."""
     from .report._paper import draw_chart
 
-    write_bytes(path, draw_chart(x, "svg" if picture_format(path) == "svg" else "png"))
+    write_bytes(path, draw_chart(x, "svg" if picture_format(path) == "svg" else "png", title=True))
 
 
 @register_picture

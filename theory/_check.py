@@ -33,7 +33,7 @@ from ..foundation._arguments import require_path
 from ..foundation._errors import DisagreementError, InputError
 from ..foundation._files import is_file, path_of, shown_path, system_errors
 from ..foundation._registry import entry_names
-from ..foundation._text import html_table
+from ..foundation._text import html_table, print_name
 from . import checker
 from ._horizon import full_certificate
 from .checker._exact import Invalid, show_value
@@ -342,7 +342,8 @@ def _check_document(
     # a kind of somebody else may have neither
     labels, summary = document.get("labels"), document.get("summary")
     called = labels.get("automaton") if isinstance(labels, dict) else None
-    return document, replace(result, called=called, summary=summary)
+    shown = print_name(called) if isinstance(called, str) else called
+    return document, replace(result, called=shown, summary=summary)
 
 
 def accept_certificate(found: Realisation, *, max_group: int = 5_000) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def plot(x: object, path: str | PathLike[str] | None = None, **options: Any) -> 
             disc (`draw_spectrum`); for a `Comparison`, those of learned and constructed letters. A `Chart` of a report is drawn
             as it is. For the claims of `load_claims`, a graph shows which claim builds on which (`draw_claims`).
         path: an `.svg` or `.png` file, which is written whole or not at all; None to return a `Drawing`.
-        **options: for an automaton, `max_drawn`, the largest number of states. For a construction, `max_letters` and `max_dim`, the
+        **options: for an automaton, `max_drawn`, the largest number of states, and `sink`. For a construction, `max_letters` and `max_dim`, the
             largest number of letters and the largest dimension of a head; or `words`, `dtype` (by default bf16) and `start`, as
             for `run`. For eigenvalues, `max_heads` and `max_colours`. For a comparison, `max_letters`. All limits are 1 or more.
 
@@ -105,11 +105,11 @@ Draw = Callable[..., None]
 
 
 @singledispatch
-def _draw(x: Any, path: str, *, max_drawn: int = 200) -> None:
+def _draw(x: Any, path: str, *, max_drawn: int = 200, sink: bool | None = None) -> None:
     """An automaton, in any form."""
     from .pictures._automaton import draw_automaton
 
-    draw_automaton(as_automaton(x, argument="x"), path, max_drawn=max_drawn)
+    draw_automaton(as_automaton(x, argument="x"), path, max_drawn=max_drawn, sink=sink)
 
 
 register_picture = _draw.register

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
+from ...foundation._text import print_name
 from ..algebra._cyclotomic import CosineField, CosineSum, Number, real_cyclotomic_field, simplest
 from ..algebra._householder import GHFactor
 from ..automata._automaton import Automaton, Indices
@@ -96,7 +97,7 @@ def read_machine(document: Mapping[str, Any]) -> Automaton:
         outputs = object_array(names[o] for o in table["outputs"])
     automaton = Automaton(
         tuple(labels["states"]), tuple(labels["letters"]),
-        np.array(table["transitions"], dtype=np.int64), table["start"], outputs, labels["automaton"],
+        np.array(table["transitions"], dtype=np.int64), table["start"], outputs, print_name(labels["automaton"]),
     )  # fmt: skip
     if len(automaton.reachable()) == len(automaton.states):
         return automaton

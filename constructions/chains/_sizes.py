@@ -140,6 +140,8 @@ def _unpack(keys: list[bytes], n: int) -> Mask:
     return np.unpackbits(rows, axis=1, count=n).astype(bool)
 
 
+MAX_LISTED = 20_000_000
+"""Most states, over all sets of all chains that letters make at all levels, that are listed to find sizes."""
 Set = tuple[int, ...]
 Chain = tuple[Set, ...]
 
@@ -158,6 +160,7 @@ def plan_sizes(transitions: Indices, starts: Sequence[int], max_chains: int = MA
     sizes = [n]
     whole: Chain = (tuple(range(n)),)
     moves: dict[Chain, list[Chain]] | None = {whole: [whole] * len(letters)} if max_chains else None
+    left = MAX_LISTED
     while sizes[-1] > 1:
         # beyond the limit the size falls by one, which always suffices
         if moves is None:
@@ -167,7 +170,9 @@ def plan_sizes(transitions: Indices, starts: Sequence[int], max_chains: int = MA
         ranks = {len({row[x] for x in last}) for last in {chain[-1] for chain in moves} for row in letters}
         sizes.append(max(ranks - {sizes[-1]}, default=1))
         if sizes[-1] > 1:
-            moves = _extend_chains(moves, letters, starts, sizes, max_chains)
+            of_one = len(letters) * sum(sizes)  # a chain is hashed with all its sets
+            moves = _extend_chains(moves, letters, starts, sizes, min(max_chains, left // of_one))
+            left -= of_one * len(moves or ())
     return tuple(sizes)
 
 

@@ -35,6 +35,8 @@ MAX_TABLE = 50_000_000
 """Most entries of the table of all maps of a component: letters × classes × labels."""
 MAX_SINKS = 32
 """Most labels that are tried as the one into which others are merged."""
+MAX_WORK = 40_000
+"""Most work (maps × labels²) of all searches for components; then no further one is sought."""
 MAX_TREES = 4
 """Most trees along which partial maps are extended."""
 MAX_STEPS = 2_000
@@ -83,6 +85,7 @@ class Components:
         self.problem = problem
         self.exactness = exactness
         self.parallel_searches = 0
+        self.work = 0
         self._made: dict[tuple[bytes, int, int], LRNN | None] = {}
 
     def quotient(self, congruence: Indices) -> Component | None:
@@ -96,6 +99,9 @@ class Components:
             return None
         first = np.unique(congruence, return_index=True)[1]
         maps = congruence[automaton.transitions[:, first]]
+        self.work += maps.size * maps.shape[1]
+        if self.work > MAX_WORK:
+            return None
         made = self._in_one_layer(maps, int(congruence[automaton.start]), sides=False)
         if made is None:
             return None
@@ -122,6 +128,9 @@ class Components:
         if found is None or len(found[0]) > MAX_MAPS:
             return None
         partial, letters = found
+        self.work += partial.size * partial.shape[1]
+        if self.work > MAX_WORK:
+            return None
         start = int(labels[self.problem.automaton.start])
         offers = [
             (made, total)

@@ -22,7 +22,11 @@ KEEP = Transition()
 
 def residues(automaton: Automaton, max_group: int = 5_000) -> tuple[list[int], int] | None:
     """The letters as elements of Z_m, and m ≥ 2, where the transition group is cyclic and all states are reached."""
-    if not automaton.is_permutation or len(automaton.reachable()) < len(automaton.states):
+    if (
+        not automaton.letters
+        or not automaton.is_permutation
+        or len(automaton.reachable()) < len(automaton.states)
+    ):
         return None
     action = transitive_action(automaton, max_group)
     abelian = abelianise(action)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...foundation._errors import InputError, NotRealisableError
+from ...foundation._errors import InputError, LimitError, NotRealisableError
 from ...foundation._text import count_noun
 from .._conversions import AutomatonLike, as_automaton
 from .._delay import BlockDelay
@@ -138,6 +138,15 @@ def _list_group(automaton: Automaton, max_group: int) -> _Group:
     return _Group(automaton.start, points, elements, action.states)
 
 
+def lists_group(problem: Problem) -> bool:
+    """Whether the elements of the automaton's transition group are listed within the limits, as a block delay's certificate needs.
+
+    Args:
+        problem: a group automaton and limits.
+    """
+    return _list_group(problem.automaton, problem.limits.group).elements is not None
+
+
 def choose_marked_points(elements: Indices, states: Indices) -> tuple[int, ...]:
     """Points whose images tell the state: the first single one that does, else all less those that are not needed."""
 
@@ -165,6 +174,11 @@ def delays(problem: Problem, exactness: str) -> Sequence[Build]:
     Beside each that is not integer the integer one of as many factors.
     """
     found = [_delay(1, "any", problem)]
+    if not lists_group(problem):
+        raise LimitError(
+            f"{problem.automaton.name}: DP.T1: the transition group has more than {problem.limits.group:,} elements, all of which a "
+            "certificate of block delay lists: raise `max_group`, or take `theorem` own.blocks, which lists none"
+        )
     budget = 2
     while budget < 2 * found[0].block:
         try:

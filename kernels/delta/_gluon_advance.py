@@ -38,6 +38,20 @@ def locate_item(item, H, chunks, BLOCKS: gl.constexpr):
 
 
 @gluon.jit
+def copy_vectors(
+    p, gs, s, bar, C: gl.constexpr, VECTORS: gl.constexpr, READS: gl.constexpr, SAVE: gl.constexpr
+):
+    """Copy the vectors that are read of a chunk, the first ones and with SAVE the last, into a stage of the ring."""
+    for row in gl.static_range(READS):
+        if SAVE and row == READS - 1:
+            async_copy.async_copy_global_to_shared(gs.index(s * READS + row), p + (VECTORS - 1) * C)
+        else:
+            async_copy.async_copy_global_to_shared(gs.index(s * READS + row), p + row * C)
+    # the barrier then waits for each thread's copies too
+    async_copy.mbarrier_arrive(bar, increment_count=True)
+
+
+@gluon.jit
 def read_chunks(
     q,
     k,
@@ -60,6 +74,8 @@ def read_chunks(
     C: gl.constexpr,
     TC: gl.constexpr,
     VECTORS: gl.constexpr,
+    READS: gl.constexpr,
+    SAVE: gl.constexpr,
 ):
     """Fill the ring, a stage a chunk."""
     STAGES: gl.constexpr = ks.type.shape[0]
@@ -77,10 +93,7 @@ def read_chunks(
             bar = ready.index(s)
             if vectors is not None:
                 p = vectors + pair.to(gl.int64) * VECTORS * C + o_c
-                for row in gl.static_range(READ):
-                    async_copy.async_copy_global_to_shared(gs.index(s * READ + row), p + row * C)
-                # the barrier then waits for each thread's copies too
-                async_copy.mbarrier_arrive(bar, increment_count=True)
+                copy_vectors(p, gs, s, bar, C, VECTORS, READS, SAVE)
             mbarrier.expect(bar, nbytes)
             tma.async_copy_global_to_shared(k, [b, i * TC, 0, h * K], bar, ks.index(s))
             tma.async_copy_global_to_shared(written, [pair * C, 0], bar, xs.index(s))
@@ -110,7 +123,9 @@ def follow_chain(
     V: gl.constexpr,
     BV: gl.constexpr,
     C: gl.constexpr,
+    READS: gl.constexpr,
     GATED: gl.constexpr,
+    SAVE: gl.constexpr,
 ):
     """States from chunk to chunk: three products that wait for one another, and nothing else that they wait for."""
     STAGES: gl.constexpr = ks.type.shape[0]
@@ -148,8 +163,8 @@ def follow_chain(
                 ss.index(m).store(Sd)
             P = vs.index(s).reshape([C, BV]).permute((1, 0)).load(lay_c).to(gl.float32)
             if GATED:
-                P = P * gs.index(s * READ).load(rows)[None, :]
-                r = gs.index(s * READ + 1).load(rows)
+                P = P * gs.index(s * READS).load(rows)[None, :]
+                r = gs.index(s * READS + 1).load(rows)
             KS = warpgroup_mma_wait(0, (KS,))
             # p V - r K S0, transposed
             if GATED:
@@ -168,9 +183,14 @@ def follow_chain(
                 mbarrier.wait(taken.index(m), (((done + i) // BUFFERS) & 1) ^ 1)
                 ss.index(m).store(Sd)
             if GATED:
-                S = S * gs.index(s * READ + 4).load(gl.SliceLayout(1, lay_s))[:, None]
-                z = gs.index(s * READ + 2).load(rows)
+                S = S * gs.index(s * READS + 4).load(gl.SliceLayout(1, lay_s))[:, None]
+                z = gs.index(s * READS + 2).load(rows)
+            if SAVE:
+                beta = gs.index(s * READS + READS - 1).load(rows)
             U = warpgroup_mma_wait(0, (U,))
+            if SAVE:
+                # `xs` held X alone
+                U = U * beta[None, :]
             Ud = U.to(DT)
             if GATED:
                 Uz = (U * z[None, :]).to(DT)
@@ -191,6 +211,7 @@ def follow_chain(
 @gluon.jit
 def write_outputs(
     o,
+    states,
     vectors,
     qs,
     ks,
@@ -211,6 +232,8 @@ def write_outputs(
     BV: gl.constexpr,
     STEPS: gl.constexpr,
     VECTORS: gl.constexpr,
+    READS: gl.constexpr,
+    GATED: gl.constexpr,
 ):
     """Oᵀ = scale (s (Q S0)ᵀ + Uᵀ att'ᵀ), tokens as columns."""
     STAGES: gl.constexpr = ks.type.shape[0]
@@ -219,7 +242,6 @@ def write_outputs(
     K: gl.constexpr = ss.type.shape[2]
     C: gl.constexpr = us.type.shape[1]
     TC: gl.constexpr = C // STEPS
-    GATED: gl.constexpr = vectors is not None
     lay: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, TC, 16])
     o_t = gl.arange(0, TC, gl.SliceLayout(0, lay))
     o_c = gl.arange(0, C, gl.SliceLayout(1, lay))
@@ -245,33 +267,39 @@ def write_outputs(
             # attᵀ = K Qᵀ
             att = warpgroup_mma(ks.index(s).reshape([C, K]), Qt, zero_c, use_acc=False, is_async=True)
             mbarrier.wait(full.index(m), ((done + i) // BUFFERS) & 1)
+            if states is not None:
+                row = ((first + i) * H + h) * V + block * BV
+                tma.async_copy_shared_to_global(states, [row, 0], ss.index(m))
             out = warpgroup_mma(ss.index(m), Qt, zero_v, use_acc=False, is_async=True)
             att = warpgroup_mma_wait(1, (att,))
             att = gl.where(seen, att, 0.0)
             if GATED:
                 of_rows: gl.constexpr = gl.SliceLayout(1, lay)
                 of_tokens: gl.constexpr = gl.SliceLayout(0, lay)
-                at_tokens = gs.index(s * READ + 3).slice(0, TC, 0).load(of_tokens)[None, :]
+                at_tokens = gs.index(s * READS + 3).slice(0, TC, 0).load(of_tokens)[None, :]
                 if fast == 0.0:
-                    size_r = gs.index(s * READ + 7).slice(0, TC, 0).load(of_tokens)[None, :]
-                    mark_r = gs.index(s * READ + 8).slice(0, TC, 0).load(of_tokens)[None, :]
-                    mark = gs.index(s * READ + 6).load(of_rows)[:, None]
-                    size = gs.index(s * READ + 5).load(of_rows)[:, None]
+                    size_r = gs.index(s * READS + 7).slice(0, TC, 0).load(of_tokens)[None, :]
+                    mark_r = gs.index(s * READS + 8).slice(0, TC, 0).load(of_tokens)[None, :]
+                    mark = gs.index(s * READS + 6).load(of_rows)[:, None]
+                    size = gs.index(s * READS + 5).load(of_rows)[:, None]
                     # rows that are not seen may be later ones
                     att = att * multiply_between(gl.where(seen, size_r, size), mark_r, size, mark)
                 else:
                     att = att * at_tokens
-            att_s.store(att.to(DT))
+            att_s.permute((1, 0)).store(att.to(DT))
             fence_async_shared()
             out = warpgroup_mma_wait(0, (out,))
             if GATED:
                 out = out * at_tokens
             mbarrier.arrive(empty.index(s), count=1)
-            out = warpgroup_mma(us.index(m).permute((1, 0)), att_s, out, is_async=True)
+            out = warpgroup_mma(us.index(m).permute((1, 0)), att_s.permute((1, 0)), out, is_async=True)
             out = warpgroup_mma_wait(0, (out,))
-            mbarrier.arrive(taken.index(m), count=1)
-            # the copy of the chunk before has left the buffer
+            if states is None:
+                mbarrier.arrive(taken.index(m), count=1)
+            # the copies have left the buffers: of the chunk before, and of S0
             tma.store_wait(0)
+            if states is not None:
+                mbarrier.arrive(taken.index(m), count=1)
             os.reshape([TC, BV]).permute((1, 0)).store((out * scale).to(DT))
             fence_async_shared()
             tma.async_copy_shared_to_global(o, [b, i * TC, h * V + block * BV], os)
@@ -289,6 +317,7 @@ def advance_hopper(
     initial,
     final,
     o,
+    states,
     items,
     H,
     chunks,
@@ -301,27 +330,31 @@ def advance_hopper(
     STAGES: gl.constexpr,
     BUFFERS: gl.constexpr,
     VECTORS: gl.constexpr,
+    GATED: gl.constexpr,
 ):
-    """Outputs o, and the last states if `final` is there.
+    """Outputs o, the last states if `final` is there, and for a backward pass the states at the chunks' starts.
 
-    q, k, v, o are descriptors of `[B,T,H·K]`, `[B,T,n_h,H·K]`, `[B,T,n_h,H·V]`, `[B,T,H·V]`; written and vectors are those of
+    q, k, v, o are descriptors of `[B,T,H·K]`, `[B,T,n_h,H·K]`, `[B,T,n_h,H·V]`, `[B,T,H·V]`, and states of Sᵀ
+    `[B·chunks·H·V,K]`, or none; written and vectors are those of
     `_gluon_prepare`; initial and final `[B,H,K,V]`; chunks: of a sequence.  Programs go through `items` blocks of sequences
     and heads, each every so many.
     """
     DT: gl.constexpr = k.dtype
     TC: gl.constexpr = C // STEPS
-    GATED: gl.constexpr = vectors is not None
+    SAVE: gl.constexpr = states is not None
+    READS: gl.constexpr = (READ if GATED else 0) + (1 if SAVE else 0)
     qs = gl.allocate_shared_memory(DT, [STAGES] + q.block_type.shape, q.layout)  # noqa: RUF005
     ks = gl.allocate_shared_memory(DT, [STAGES] + k.block_type.shape, k.layout)  # noqa: RUF005
     vs = gl.allocate_shared_memory(DT, [STAGES] + v.block_type.shape, v.layout)  # noqa: RUF005
     xs = gl.allocate_shared_memory(DT, [STAGES] + written.block_type.shape, written.layout)  # noqa: RUF005
-    if GATED:
-        gs = gl.allocate_shared_memory(gl.float32, [STAGES * READ, C], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    if READS > 0:
+        gs = gl.allocate_shared_memory(gl.float32, [STAGES * READS, C], gl.SwizzledSharedLayout(1, 1, 1, [0]))
     else:
         gs = xs  # not read
     ss = gl.allocate_shared_memory(DT, [BUFFERS, BV, K], gl.NVMMASharedLayout.get_default_for([BV, K], DT))
     us = gl.allocate_shared_memory(DT, [BUFFERS, C, BV], gl.NVMMASharedLayout.get_default_for([C, BV], DT))
-    att_s = gl.allocate_shared_memory(DT, [C, TC], gl.NVMMASharedLayout.get_default_for([C, TC], DT))
+    # transposed: of a right operand whose rows have fewer than 64 columns, products can read out of range
+    att_s = gl.allocate_shared_memory(DT, [TC, C], gl.NVMMASharedLayout.get_default_for([TC, C], DT))
     os = gl.allocate_shared_memory(DT, o.block_type.shape, o.layout)
     ready = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
     empty = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
@@ -338,10 +371,10 @@ def advance_hopper(
     # fmt: off
     gl.warp_specialize([
         (follow_chain, (ks, vs, xs, gs, ss, us, ready, empty, full, taken,
-                        initial, final, items, H, chunks, K, V, BV, C, GATED)),
-        (write_outputs, (o, vectors, qs, ks, gs, ss, us, att_s, os, ready, empty, full, taken,
-                         items, H, chunks, scale, V, BV, STEPS, VECTORS)),
+                        initial, final, items, H, chunks, K, V, BV, C, READS, GATED, SAVE)),
+        (write_outputs, (o, states, vectors, qs, ks, gs, ss, us, att_s, os, ready, empty, full, taken,
+                         items, H, chunks, scale, V, BV, STEPS, VECTORS, READS, GATED)),
         (read_chunks, (q, k, v, written, vectors, qs, ks, vs, xs, gs, ready, empty,
-                       items, H, chunks, K, V, BV, C, TC, VECTORS)),
+                       items, H, chunks, K, V, BV, C, TC, VECTORS, READS, SAVE)),
     ], [4, 1], [216, 24])
     # fmt: on

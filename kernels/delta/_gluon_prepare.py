@@ -96,8 +96,9 @@ def write_vectors(gate, token_gate, p_g, C: gl.constexpr):
 
 @gluon.jit
 def sum_gates(gate):
-    """Up to each row: the sum of log2 |gate| of gates other than zero, and the sign times one more than the number of zeros."""
-    zero = gate == 0.0
+    """Up to each row: the sum of log2 |gate| of gates that do not count as zero, and the sign times one more than the number of zeros."""
+    # gates too small for a logarithm's sums count as zero: what they would leave of a product is less than any rounding
+    zero = gl.abs(gate) < SMALLEST
     size = gl.associative_scan(gl.log2(gl.where(zero, 1.0, gl.abs(gate))), 0, add_two)
     zeros = gl.associative_scan(gl.where(zero, 1.0, 0.0), 0, add_two)
     return size, (1.0 + zeros) * gl.associative_scan(gl.where(gate < 0.0, -1.0, 1.0), 0, multiply_two)
@@ -232,10 +233,12 @@ def prepare_hopper(
     NH: gl.constexpr,
     STEPS: gl.constexpr,
     VECTORS: gl.constexpr,
+    SAVE: gl.constexpr,
 ):
     """B X of each chunk into `written` `[B·chunks·H·C,C]`, and with gates a its vectors.
 
-    beta `[B,T·NH,H]`; k and written are descriptors, k of `[B,T,NH,H·K]`; chunks: of a sequence, all of T tokens.
+    SAVE: for a backward pass X, which B does not precede, and as the last vector beta.  beta `[B,T·NH,H]`; k and written are
+    descriptors, k of `[B,T,NH,H·K]`; chunks: of a sequence, all of T tokens.
     """
     DT: gl.constexpr = k.dtype
     TC: gl.constexpr = C // STEPS
@@ -254,9 +257,15 @@ def prepare_hopper(
     tokens = gl.minimum(T - first, TC)
     # ((start + token) NH + step) H + h
     p_b = beta + start * NH * H + h
+    if vectors is not None:
+        p_g = vectors + (index.to(gl.int64) * H + h) * VECTORS * C
+    if SAVE:
+        o_b = gl.arange(0, C, gl.BlockedLayout([1], [32], [gl.num_warps()], [0]))
+        at_b, used_b = place_rows(o_b, tokens, NH, STEPS)
+        b_vector = gl.load(p_b + at_b * H, mask=used_b, other=0.0).to(gl.float32)
+        gl.store(p_g + (VECTORS - 1) * C + o_b, b_vector)
     if a is not None:
         gate, token_gate = load_gates(a + start * H + h, tokens, H, STEPS, C)
-        p_g = vectors + (index.to(gl.int64) * H + h) * VECTORS * C
         fast = write_vectors(gate, token_gate, p_g, C)
     mbarrier.wait(ready, 0)
     Kc = ks.reshape([C, K])
@@ -271,8 +280,9 @@ def prepare_hopper(
         gl.float16, [C, C], gl.NVMMASharedLayout.get_default_for([C, C], gl.float16)
     )
     X = invert_hopper(G, p_b, tokens, H, xs, C, NH, STEPS)
-    at_r, used_r = place_rows(gl.arange(0, C, gl.SliceLayout(1, lay)), tokens, NH, STEPS)
-    X = X * gl.load(p_b + at_r * H, mask=used_r, other=0.0).to(gl.float32)[:, None]
+    if not SAVE:
+        at_r, used_r = place_rows(gl.arange(0, C, gl.SliceLayout(1, lay)), tokens, NH, STEPS)
+        X = X * gl.load(p_b + at_r * H, mask=used_r, other=0.0).to(gl.float32)[:, None]
     out = xs._reinterpret(DT, [C, C], written.layout)
     out.store(X.to(DT))
     fence_async_shared()

@@ -3,7 +3,7 @@
     delta_product_triton   fills up widths, splits many micro-steps, and calls
     `_call`                the autograd function `Eager`, or the custom operators where `torch.compile` or another watches
     run_forward            the mode's forward pass: `_triton_recurrent`, `_triton_chunk`, `_triton_phases` or `_triton_scan`; on
-                           Hopper `_hopper` in place of phases where no gradients are asked for
+                           Hopper `_hopper` in place of most phases
     run_backward           its gradients
 
 Needs triton.
@@ -19,7 +19,8 @@ from torch.autograd.function import once_differentiable
 
 from .._checking import sequence_bounds
 from .._launching import fits_float32
-from ._hopper import run_hopper, takes_hopper
+from ._hopper import differentiate_hopper, multiprocessors, run_hopper, takes_hopper
+from ._hopper_plan import hopper_plan, saved_shapes
 from ._plan import MAX_HOUSEHOLDERS, choose_mode, forward_shapes, kernel_width
 from ._problem import Gradients, Problem
 from ._reference import arithmetic_of, without_tokens
@@ -41,8 +42,8 @@ def run_forward(problem: Problem, *, final: bool, save: bool) -> tuple[Tensor | 
         return run_scan(problem, final=final, save=save)
     if form.plan.fused:
         return run_fused(problem, final=final, save=save)
-    if not save and takes_hopper(problem):
-        return run_hopper(problem, final=final)
+    if takes_hopper(problem, save=save):
+        return run_hopper(problem, final=final, save=save)
     return run_phases(problem, final=final, save=save)
 
 
@@ -57,6 +58,9 @@ def run_backward(problem: Problem, do: Tensor, dfinal: Tensor | None, saved: lis
         return differentiate_scan(problem, do, dfinal, saved)
     if form.plan.fused:
         return differentiate_fused(problem, do, dfinal, saved[0])
+    # what was saved says which kernels ran: those of Hopper save three tensors
+    if len(saved) == 3 or saved[3].numel() == 0:
+        return differentiate_hopper(problem, do, dfinal, saved)
     return differentiate_phases(problem, do, dfinal, saved)
 
 
@@ -301,8 +305,20 @@ delta_product_forward.register_autograd(_differentiate, setup_context=_keep_for_
 
 @delta_product_forward.register_fake
 def _(*arguments: Any) -> tuple[Tensor, ...]:
-    q, _, v, _, _, _, cu_seqlens, householders, _, mode, final, save = arguments
-    return forward_shapes(q, v, cu_seqlens, householders, mode, final, save)
+    q, _, v, _, a, _, cu_seqlens, householders, _, mode, final, save = arguments
+    first = forward_shapes(q, v, cu_seqlens, householders, mode, final, save)
+    if not (save and mode == "chunk" and cu_seqlens is None and multiprocessors(q.device)):
+        return first
+    B, T, H, K = q.shape
+    # not its cache: sizes may be symbols
+    plan = hopper_plan.__wrapped__(
+        K, v.shape[3], q.dtype, householders, gated=a is not None, tokens=T, pairs=B * H, save=True
+    )
+    if plan is None:
+        return first
+    X, vectors, states = saved_shapes(B, T, H, K, v.shape[3], plan, gated=a is not None)
+    kept = q.new_empty(X), q.new_empty(vectors, dtype=torch.float32), q.new_empty(states)
+    return *first[:2], *kept, q.new_empty(0)
 
 
 @delta_product_backward.register_fake

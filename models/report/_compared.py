@@ -26,7 +26,9 @@ LEAST_WITHIN = 1e-9
 """Share of the whole variance that is added to that within classes: exact states have none, and it is divided by."""
 
 
-def show_heads(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Table]]:
+def show_heads(
+    place: Trained, found: Comparison, limits: LearnedLimits
+) -> tuple[str, list[Table], list[Table]]:
     """A row for each head, then the characters of those that carry a representation."""
     source = place.name_source(limits)
     pairs = [(h, h.representation) for h in found.heads if h.representation is not None]
@@ -56,11 +58,11 @@ def show_heads(place: Trained, found: Comparison, limits: LearnedLimits) -> tupl
             for h in found.heads
         ], source,
     )  # fmt: skip
-    items = [heads, _list_errors(found, source)]
+    folded = [_list_errors(found, source)]
     if pairs:
-        items += [_list_multiplicities(pairs, source), *(_list_character(h, r, source) for h, r in pairs)]
+        folded += [_list_multiplicities(pairs, source), *(_list_character(h, r, source) for h, r in pairs)]
     notes = [note for note in found.notes if "extraction" not in note]
-    return "\n\n".join([" ".join(text), *notes]), items
+    return "\n\n".join([" ".join(text), *notes]), [heads], folded
 
 
 def _name_constituents(r: Representation) -> str:
@@ -128,7 +130,9 @@ def choose_heads(found: Comparison, limits: LearnedLimits) -> list[HeadCompariso
     return [h for h in found.heads if h.carries_states] or list(found.heads[: limits.heads])
 
 
-def show_spectra(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Chart | Table]]:
+def show_spectra(
+    place: Trained, found: Comparison, limits: LearnedLimits
+) -> tuple[str, list[Chart], list[Table]]:
     """Eigenvalues on the unit disc beside constructed and snapped ones, and β‖k‖² of every factor."""
     heads, source = choose_heads(found, limits), place.name_source(limits)
     text = (
@@ -140,7 +144,7 @@ def show_spectra(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
         text += " There is no chart of β: factors are known only where one layer of DeltaProduct has no convolution."
     strengths = [_chart_strengths(with_factors, source)] if with_factors else []
     letters = _list_letters(found, heads, limits, source)
-    return text, [chart_disc(found, heads, limits, source), *strengths, letters]
+    return text, [chart_disc(found, heads, limits, source), *strengths], [letters]
 
 
 def chart_disc(found: Comparison, heads: list[HeadComparison], limits: LearnedLimits, source: str) -> Chart:
@@ -241,7 +245,9 @@ def _list_letters(
     )  # fmt: skip
 
 
-def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Chart | Table]]:
+def show_margins(
+    place: Trained, found: Comparison, limits: LearnedLimits
+) -> tuple[str, list[Chart | Table], list[Chart]]:
     """Norm, and margin over spread, at the lengths at which states were kept; predicted and observed failure."""
     source, h, shown = place.name_source(limits), found.horizon, choose_heads(found, limits)
     wanted = (
@@ -266,7 +272,7 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
             pairs = zip(g.margin, g.spread, strict=True)
             ratios.append(draw(i, g.ratio, [f"margin {m:.6g}, spread {s:.6g}" for m, s in pairs]))
     exact = any(np.isinf(head.geometry.ratio).any() for head in found.heads)
-    items: list[Chart | Table] = [
+    charts = [
         Chart(
             "learned-norms", "Norm of the state",
             "The mean over the words of the Frobenius norm of a head's state. Orthogonal transitions keep it, β‖k‖² between 0 and "
@@ -280,7 +286,7 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
         "part of the state has directions between what it keeps apart."
     )
     if any(y is not None for series in ratios for y in series.y):
-        items.append(Chart(
+        charts.insert(0, Chart(
             "learned-margin", "Margin over spread",
             "Above 1 the nearest class mean is the right one for every state that was seen, below 1 it is wrong for at least one."
             f"{' States without any spread are not drawn.' if exact else ''}",
@@ -288,7 +294,7 @@ def show_margins(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
         ))  # fmt: skip
     else:
         text += " Here no states are told apart, or they have no spread at all, so margin over spread is not drawn."
-    return text, [*items, _list_horizons(place, found, source)]
+    return text, [charts[0], _list_horizons(place, found, source)], charts[1:]
 
 
 def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:
@@ -360,7 +366,9 @@ def find_direction(H: Floats, classes: Indices) -> Floats:
     return result
 
 
-def show_clusters(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Chart]]:
+def show_clusters(
+    place: Trained, found: Comparison, limits: LearnedLimits
+) -> tuple[str, list[Chart], list[Chart]]:
     """A chart for each head that carries states; for all heads together where none does."""
     source, trace = place.name_source(limits), found.trace
     kept = np.array(trace.lengths) <= trace.sampling.fit
@@ -401,7 +409,7 @@ def show_clusters(place: Trained, found: Comparison, limits: LearnedLimits) -> t
         text += " No head keeps the automaton's states apart, so the states of all heads are taken together."
         shown = ("learned-clusters-all heads", "States of all heads", say_nearest(together))
         charts.append(_chart_clusters(*shown, together, classes, lengths, found, limits, source))
-    return text, charts
+    return text, charts[:2], charts[2:]
 
 
 def _chart_clusters(

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import matplotlib
 import numpy as np
 
 from ...constructions._inspection import inspect_automaton
@@ -37,13 +38,15 @@ from ...theory.spectra._eigenvalues import answer, eigenvalues_text, range_text
 from ...theory.spectra._matrix import ExactMatrix, lift_to_one_field
 from ...theory.spectra._model import LetterSpectrum, lrnn_heads, model_spectrum
 from ...theory.spectra._roots import Eigenvalue
-from ._data import Cell, Chart, Item, Picture, RandomRuns, Section, Series, ShownLimits, Table, format_part
+from ._data import Cell, Chart, Picture, RandomRuns, Section, Series, ShownLimits, Table, format_part
 from ._evidence import show_certificate, show_claims
 from ._rounding import certify_horizons, show_rounding
 
 LOWER = "Below the first layer, #5 stands for letter 5 of those that the layer above makes."
 OPTIONS = ("a limit of", "a limit of")
 """What a page calls the most letters, and the largest dimension, that are drawn."""
+CLEAR: Any = {"savefig.transparent": True}
+"""Pictures have no ground of their own, so that they are at home on a dark page too."""
 MOST_VALUES = 8
 """Different eigenvalues written out in a row."""
 
@@ -146,7 +149,8 @@ def _draw_automaton(automaton: Automaton, letters: list[int], limits: ShownLimit
         outputs=automaton.outputs[letters] if automaton.is_mealy else automaton.outputs,
     )  # fmt: skip
     try:
-        return svg_text(part, max_drawn=limits.states)
+        with matplotlib.rc_context(CLEAR):
+            return svg_text(part, max_drawn=limits.states)
     except InputError as error:
         raise InputError(str(error).removeprefix(f"{automaton.name}: ")) from None
 
@@ -184,15 +188,16 @@ def show_letters(lrnn: LRNN, limits: ShownLimits) -> Section:
         *[LOWER] * several, *(note for note in drawn if isinstance(note, str)), *(f"Note: {n}." for n in lrnn.notes),
     ]  # fmt: skip
     pictures = [picture for picture in drawn if isinstance(picture, Picture)]
-    items: list[Item] = [*pictures, list_factors(lrnn, limits)]
-    return Section("letters", "Letters as products of factors", " ".join(text), items)
+    return Section(
+        "letters", "Letters as products of factors", " ".join(text), pictures, (list_factors(lrnn, limits),)
+    )
 
 
 def _draw_picture(
     lrnn: LRNN, slug: str, title: str, description: str, draw: Callable[[Path], None]
 ) -> Picture | str:
     """The picture, or a sentence that says why there is none."""
-    with TemporaryDirectory() as folder, unlisted():
+    with TemporaryDirectory() as folder, unlisted(), matplotlib.rc_context(CLEAR):
         path = Path(folder) / f"{slug}.svg"
         try:
             draw(path)
@@ -329,7 +334,7 @@ def show_spectra(lrnn: LRNN, limits: ShownLimits) -> Section:
         ("head", "letters", "such as", "eigenvalues", "they lie in", "rank(A - I)", "‖A‖ ≤ 1", "stable"), rows[: limits.rows],
         "exact enclosures by balls, LDLᵀ for the norm",
     )  # fmt: skip
-    return Section("spectra", "Spectra", " ".join(text), (_chart_spectra(lrnn, heads, limits), table))
+    return Section("spectra", "Spectra", " ".join(text), (_chart_spectra(lrnn, heads, limits),), (table,))
 
 
 def _count_matrices(shown: int, every: int) -> str:

@@ -61,12 +61,14 @@ class Mark:
     Attributes:
         axis: `x` or `y`.
         at: the value on that axis.
-        label: the text that the chart shows.
+        label: the text that the legend shows.
+        role: the role of the series that the line belongs to, whose colour it gets; None for a colour of its own.
     """
 
     axis: Literal["x", "y"]
     at: float
     label: str
+    role: int | None = None
 
 
 @dataclass(frozen=True)
@@ -190,15 +192,22 @@ class Section:
         title: the heading.
         text: blank lines divide its paragraphs, backticks mark code.
         items: charts, pictures and tables.
+        folded: charts, pictures and tables of which the page shows the titles until a reader unfolds them. They are printed.
     """
 
     slug: str
     title: str
     text: str
     items: Sequence[Item] = ()
+    folded: Sequence[Item] = ()
 
     def __post_init__(self) -> None:
-        _freeze(self, "items")
+        _freeze(self, "items", "folded")
+
+    @property
+    def every(self) -> tuple[Item, ...]:
+        """The items and those that are folded."""
+        return (*self.items, *self.folded)
 
 
 def _freeze(part: object, *names: str) -> None:
@@ -224,10 +233,13 @@ def number_slugs(sections: Iterable[Section]) -> tuple[Section, ...]:
         names.add(name)
         return name
 
+    def number(items: Iterable[Item]) -> list[Item]:
+        return [replace(item, slug=own(item.slug, taken[1])) for item in items]
+
     return tuple(
-        replace(s, slug=own(s.slug, taken[0]), items=[replace(i, slug=own(i.slug, taken[1])) for i in s.items])
+        replace(s, slug=own(s.slug, taken[0]), items=number(s.items), folded=number(s.folded))
         for s in sections
-    )  # fmt: skip
+    )
 
 
 def format_csv(item: Chart | Table) -> str:
@@ -238,14 +250,14 @@ def format_csv(item: Chart | Table) -> str:
 
 
 def format_cell(cell: Cell) -> str:
-    """A cell for reading: numbers of six digits, yes and no, a dash for what was not measured."""
+    """A cell for reading: numbers of four digits, yes and no, a dash for what was not measured."""
     if cell is None:
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return f"{cell:.6g}" if isinstance(cell, float) else cell
+    return f"{cell:.4g}" if isinstance(cell, float) else cell
 
 
 def plain_cell(value: object) -> Cell:

@@ -78,8 +78,8 @@ def show_certificate(
         ),
         f"the checker of kind {kind}, run on {name}",
     )  # fmt: skip
-    items = (table, _list_figures(found, document or {}, result, horizons), _list_bounds(found))
-    return Section("certificate", "Certificate", text, items)
+    folded = (_list_figures(found, document or {}, result, horizons), _list_bounds(found))
+    return Section("certificate", "Certificate", text, (table,), folded)
 
 
 def is_same_construction(document: dict[str, Any], made: dict[str, Any]) -> bool:
@@ -165,7 +165,7 @@ def show_claims(found: Realisation, limits: ShownLimits) -> Section:
             [_list_answer(registry, o) for o in asked], "the claims' checks, run now on this construction",
         ),
     )  # fmt: skip
-    return Section("claims", "Claims", " ".join([text, *left_out]), items)
+    return Section("claims", "Claims", " ".join([text, *left_out]), (), items)
 
 
 def _list_theorems(found: Realisation, registry: Registry) -> list[tuple[Cell, ...]]:

@@ -143,32 +143,6 @@ def open_folder(folder: str | Path) -> ReportFolder:
     return ReportFolder(place, kind, task, tuple(certificates))
 
 
-def show_summary(place: ReportFolder, command: str, reason: str) -> Section:
-    """What the folder holds, the versions, the command; `reason`: why there is no construction, if so."""
-    from ... import __version__
-
-    rows: list[tuple[Cell, ...]] = [("folder", place.path.resolve().name), ("holds", place.what)]
-    rows += [("task", place.task.task)] if place.task is not None else []
-    for c in place.certificates:
-        rows.append((f"certificate {c.path.name}", f"{c.document.get('kind')}, {c.verdict}"))
-    rows += [("construction", f"none: {reason}")] if reason else []
-    packages = ("numpy", "torch", "matplotlib", "plotly")
-    versions = ", ".join(f"{name} {_read_version(name)}" for name in packages)
-    rows += [("versions", f"mirrormata {__version__}, Python {platform.python_version()}, {versions}")]
-    rows += [("command", command)] if command else []
-    table = Table(
-        "what", "What this is", "The folder, its task, and what made this page.", ("entry", "value"), rows,
-        "the folder, and the program that was run",
-    )  # fmt: skip
-    text = "Certificates, with the checker's verdict on each, and the constructions that the valid ones hold."
-    if place.is_learned:
-        beside = "without a construction beside it"
-        if not reason:
-            beside = "and beside it the construction of the same automaton"
-        text = f"{'A training on' if place.kind == 'training' else 'A model of'} {place.name}, {beside}."
-    return Section("summary", "Summary", text, (table,))
-
-
 def show_certificates(place: ReportFolder) -> list[Section]:
     """Certificates that hold no linear RNN, or are invalid, with the checker's verdict; no section where there are none."""
     rest = [c for c in place.certificates if not c.is_realisation]
@@ -181,8 +155,27 @@ def show_certificates(place: ReportFolder) -> list[Section]:
     return [Section("more-certificates", "Other certificates", text, (table,))] if rest else []
 
 
-def show_provenance(place: ReportFolder) -> Section:
-    """Every file that was read: name, size, sha256."""
+def show_provenance(place: ReportFolder, command: str = "", reason: str = "") -> Section:
+    """The folder, the command, the versions; and every file that was read, with its size and sha256.
+
+    `reason`: why there is no construction, if so.
+    """
+    from ... import __version__
+
+    entries: list[tuple[Cell, ...]] = [("folder", place.path.resolve().name), ("holds", place.what)]
+    entries += [("construction", f"none: {reason}")] if reason else []
+    entries += [("command", command)] if command else []
+    packages = ("numpy", "torch", "matplotlib", "plotly")
+    versions = ", ".join(f"{name} {_read_version(name)}" for name in packages)
+    entries += [("versions", f"mirrormata {__version__}, Python {platform.python_version()}, {versions}")]
+    made = Table(
+        "what",
+        "What made this page",
+        "",
+        ("entry", "value"),
+        entries,
+        "the folder, and the program that was run",
+    )
     rows = [
         (str(path.relative_to(place.path)), path.stat().st_size, sha256(path.read_bytes()).hexdigest())
         for path in place.list_files()
@@ -191,7 +184,7 @@ def show_provenance(place: ReportFolder) -> Section:
         "files", "Files", "All numbers above come from these files, or are computed from them.",
         ("file", "bytes", "sha256"), rows, "the files themselves",
     )  # fmt: skip
-    return Section("provenance", "Provenance", "The files that this report was made from.", (table,))
+    return Section("provenance", "Provenance", "What this report was made from, and by.", (made,), (table,))
 
 
 def _read_version(name: str) -> str:

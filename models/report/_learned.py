@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ..comparison._learning import Answering
 from ..comparison._result import Comparison, Tolerances
 from ..comparison._sources import learned_of
 from ..comparison._states import Sampling
+from ._answer import answer_model, take_chart
 from ._compared import PREDICTED, show_clusters, show_heads, show_margins, show_spectra
 from ._data import SHARES, Cell, Chart, LearnedLimits, Mark, Section, Series, Table, plain_cell
 from ._folder import ReportFolder, Trained, open_folder, open_trained
@@ -37,7 +38,7 @@ CLAIM = (
 def show_model(
     folder: str | Path | ReportFolder, *, seed: int | None = None, limits: LearnedLimits | None = None
 ) -> tuple[Section, ...]:
-    """Task, training, accuracy against length; then one seed's model beside the construction of its automaton.
+    """The answer, accuracy against length, one seed's model beside the construction of its automaton; training, settings.
 
     A section that does not apply says why in a sentence and has no items.
 
@@ -57,16 +58,19 @@ def show_model(
     if found is not None and limits.words < asked.words:
         fewer = f"{place.name_words(limits)} instead of {asked.words:,}, as a state of all heads has {place.entries:,} numbers"
         lengths = replace(lengths, text=f"{lengths.text}\n\nThe sections below are measured on {fewer}.")
+    if found is not None and found.trace.observed is not None:
+        found = replace(found, failure=search_impossibility(found, limits))
     if found is not None and not found.heads:
         family = place.config.get("family", "the model")
         reason = f"{family} has no linear heads, so only its answers are compared"
-    sections = [show_task(place), show_training(place), lengths]
+    lengths, first = take_chart(lengths, "learned-accuracy-length")
+    sections = [answer_model(place, found, reason, first), lengths]
     for slug, title, show in COMPARED:
         if found is not None and (found.heads or show is show_failure):
             sections.append(Section(slug, title, *show(place, found, limits)))
         else:
             sections.append(Section(slug, title, f"Not shown: {reason}."))
-    return tuple(sections)
+    return (*sections, show_training(place), show_task(place))
 
 
 def compare_model(place: Trained, limits: LearnedLimits) -> tuple[Comparison | None, str]:
@@ -101,14 +105,15 @@ def show_task(place: Trained) -> Section:
         "learned-contract", "Task", "Everything that must agree before two results are compared.", ("entry", "value"),
         place.contract.rows(), "task.json",
     )  # fmt: skip
-    parts = {"model": place.config, "train": (place.settings or {}).get("train", {})}
+    parts = {part: dict((place.settings or {}).get(part, {})) for part in ("model", "train", "eval", "task")}
+    parts["model"] |= place.config
     settings = Table(
-        "learned-settings", "Settings", "Entries of the model and, where known, of the training.", ("entry", "value"),
+        "learned-settings", "Settings", "All entries of the model and, where known, of the training, the test and the task.", ("entry", "value"),
         [(f"{part}.{key}", plain_cell(value)) for part, entries in parts.items() for key, value in sorted(entries.items())],
         "config.json" if place.settings is None else "settings.json",
     )  # fmt: skip
     text = "What the model was to learn, and with which settings."
-    return Section("learned-task", "Task and settings", text, (contract, settings))
+    return Section("learned-task", "Task and settings", text, (), (contract, settings))
 
 
 def show_training(place: Trained) -> Section:
@@ -134,21 +139,21 @@ def show_training(place: Trained) -> Section:
         ]  # fmt: skip
         return Chart(
             f"learned-{entry}", title, f"A line for each seed. {text}", "step", label, series, "metrics.jsonl",
-            y_range=SHARES if entry == "accuracy" else None,
+            y_range=SHARES if entry == "accuracy" else None, log_y=entry == "loss" and spans_decades(series),
         )  # fmt: skip
 
     last = ", ".join(f"{x:.4g}" if is_number(x) else "none" for x in lines[-1]["loss"])
     rate = Series("learning rate", steps, [line["lr"] for line in lines], "line")
-    charts = (
+    charts = [
         chart("loss", "Loss by step", "loss in nats", f"At the last logged step {last} nats."),
         chart(
             "accuracy", "Accuracy by step", "accuracy on the batch",
             f"The share of all labels of a batch; guessing would give {place.contract.chance:.3g}.",
         ),
-        Chart(
-            "learned-lr", "Learning rate", f"The largest is {max(line['lr'] for line in lines):.3g}.", "step", "learning rate",
-            (rate,), "metrics.jsonl",
-        ),
+    ]  # fmt: skip
+    schedule = Chart(
+        "learned-lr", "Learning rate", f"The largest is {max(line['lr'] for line in lines):.3g}.", "step", "learning rate",
+        (rate,), "metrics.jsonl",
     )  # fmt: skip
     text = (
         f"{count_noun(len(place.seeds), 'seed')} side by side, {settings['batch']:,} words of each in a step. Each logged step is one "
@@ -156,7 +161,13 @@ def show_training(place: Trained) -> Section:
     )
     if place.result is None:
         text += f" It has not ended: {steps[-1]:,} of {settings['steps']:,} steps are logged."
-    return Section(slug, title, text, charts)
+    return Section(slug, title, text, charts, (schedule,))
+
+
+def spans_decades(series: Sequence[Series]) -> bool:
+    """Whether all values are positive and the largest is more than ten times the least, so that a logarithm shows more."""
+    values = [y for s in series for y in s.y if y is not None]
+    return bool(values) and min(values) > 0 and max(values) > 10 * min(values)
 
 
 def show_lengths(place: Trained, found: Comparison | None) -> Section:
@@ -235,7 +246,9 @@ def _list_lengths(place: Trained, result: dict[str, Any]) -> Table:
     )  # fmt: skip
 
 
-def show_snap(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Table]]:
+def show_snap(
+    place: Trained, found: Comparison, limits: LearnedLimits
+) -> tuple[str, list[Table], list[Table]]:
     """What snapping moved, the snapped linear RNN's certificate, the causal check, and the extracted automata."""
     source, snapped, target = place.name_source(limits), found.snapped, found.learned.target.automaton
     parts = ["The nearest exact representation to each head that carries states, and how far away it is."]
@@ -253,13 +266,13 @@ def show_snap(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple
         parts.append("Then the snapped heads replace the learned ones, and the rest of the model stays.")
         if found.causal[0].accuracy < 1:
             parts.append("Where that makes the accuracy 1, the wrong answers come from inexact heads.")
-    items = []
+    items, folded = list[Table](), list[Table]()
     if snapped.heads:
         moved = [(s.head.name, s.to_json()) for s in snapped.heads]
         entries = (
             "representation", "theorem", "transitions_moved", "entries_moved", "beta_moved", "plane_moved", "codes_moved",
         )  # fmt: skip
-        items.append(Table(
+        folded.append(Table(
             "learned-moved", "What snapping moved",
             "Letters: largest spectral distance on U. β‖k‖²: largest distance of a factor from a reflection (2) or from doing "
             "nothing on U (0). Planes: largest angle between what A - I and the snapped letter move. States: largest distance "
@@ -291,7 +304,7 @@ def show_snap(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple
             ], source,
         ))  # fmt: skip
     notes = [note for note in found.notes if "extraction" in note]
-    return "\n\n".join([" ".join(parts), *notes]), items
+    return "\n\n".join([" ".join(parts), *notes]), items, folded
 
 
 def show_failure(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Table]]:
@@ -299,7 +312,7 @@ def show_failure(place: Trained, found: Comparison, limits: LearnedLimits) -> tu
     if found.trace.observed is None:
         words = f"{found.horizon.length:,} letters of {found.trace.sampling.words:,} random words"
         return f"No wrong answer was seen in {words}.", []
-    failure = search_impossibility(found, limits)
+    failure = found.failure
     text = f"The first wrong answer came at token {found.trace.observed:,}. "
     if failure.in_zero_one:
         text += (
@@ -371,12 +384,15 @@ def _list_certificate(document: dict[str, Any]) -> Table:
     )  # fmt: skip
 
 
-COMPARED: tuple[tuple[str, str, Callable[[Trained, Comparison, LearnedLimits], tuple[str, Any]]], ...] = (
+COMPARED: tuple[tuple[str, str, Callable[[Trained, Comparison, LearnedLimits], tuple[Any, ...]]], ...] = (
+    ("learned-failure", "Failure", show_failure),
     ("learned-heads", "What was learned", show_heads),
     ("learned-spectra", "Spectra and β, learned beside constructed", show_spectra),
     ("learned-margins", "Norms, spread and margin over length", show_margins),
     ("learned-snap", "Snapped to an exact representation", show_snap),
     ("learned-clusters", "State clusters", show_clusters),
-    ("learned-failure", "Failure", show_failure),
 )
-"""Slug, title and maker of the sections that need a comparison, in order; all but the last need linear heads."""
+"""Slug, title and maker of the sections that need a comparison, in order; all but the first need linear heads.
+
+A maker returns a text, items, and perhaps items that are folded.
+"""

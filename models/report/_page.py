@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ...foundation._extras import needed_by
 from ._data import Cell, Chart, Item, Picture, Section, Series, Table, format_cell, format_csv
-from ._plots import THEMES, choose_look, plot_chart, theme_template
+from ._plots import DASHES, THEMES, choose_look, choose_mark_looks, plot_chart, theme_template
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -31,15 +31,16 @@ BRIEF = 16
 _LOADS = "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 
 
-def render_page(title: str, sections: Sequence[Section]) -> str:
+def render_page(title: str, sections: Sequence[Section], *, headline: str = "") -> str:
     """Render the whole page as HTML.
 
     The page may run only two scripts, its own and plotly.js, which are allowed by their hashes. It loads nothing else.
 
     Args:
-        title: the heading of the page.
+        title: the title of the page, and its heading where there is no headline.
         sections: shown one after another. Slugs of sections, and of items, must differ: small letters, digits and
             hyphens, as `number_slugs` makes them.
+        headline: the answer in one sentence, which becomes the heading; the title stands above it.
 
     Returns:
         The text of the HTML file.
@@ -48,16 +49,16 @@ def render_page(title: str, sections: Sequence[Section]) -> str:
         ValueError: a slug is wrong, or a picture is not an SVG.
         MissingExtraError: jinja2 or plotly is not installed.
     """
-    for slugs in ([s.slug for s in sections], [item.slug for s in sections for item in s.items]):
+    for slugs in ([s.slug for s in sections], [item.slug for s in sections for item in s.every]):
         if wrong := [slug for slug in slugs if not SLUG.fullmatch(slug)]:
             raise ValueError(f"slug {wrong[0]!r}: small letters, digits and hyphens make a slug")
         if len(set(slugs)) < len(slugs):
             raise ValueError(f"slug {next(s for s in slugs if slugs.count(s) > 1)!r} occurs twice")
     template, (packed, library), script = load_template(), load_plotly(), _read_asset("page.js")
-    charts = [item for section in sections for item in section.items if isinstance(item, Chart)]
+    charts = [item for section in sections for item in section.every if isinstance(item, Chart)]
     policy = f"default-src 'none'; script-src {hash_script(script.encode())} {library}; {_LOADS}"
     return template.render(
-        title=title, sections=sections, themes=THEMES, policy=policy, style=_read_asset("page.css"), script=script,
+        title=title, headline=headline, sections=sections, themes=THEMES, policy=policy, style=_read_asset("page.css"), script=script,
         plots={"themes": {name: theme_template(name) for name in THEMES}, "charts": {c.slug: _describe_plot(c) for c in charts}},
         plotly=packed if charts else "",
     ).lstrip()  # fmt: skip
@@ -73,7 +74,7 @@ def load_template() -> Template:
     place.policies["json.dumps_kwargs"] = kept
     place.globals.update(
         look=choose_look, most_rows=MOST_ROWS, kind_of=lambda item: type(item).__name__.lower(), is_wide=is_wide,
-        choices=choose_filters, legend=group_legend,
+        choices=choose_filters, legend=group_legend, marks=choose_mark_looks, dashes={k: d for k, (d, _) in DASHES.items()},
     )  # fmt: skip
     place.filters.update(
         cell=format_cell, csv=lambda item: quote(format_csv(item), safe=" ,;:.+-*()[]=/^"), classes=column_classes,
@@ -97,8 +98,15 @@ def hash_script(script: bytes) -> str:
 
 
 def choose_filters(chart: Chart) -> dict[str, list[str]]:
-    """The filters of a chart that have several values, so that there is something to choose."""
-    return {key: values for key, values in chart.filters.items() if len(values) > 1}
+    """The filters of a chart that have several values, and that do not choose what the legend chooses as well."""
+
+    def repeats_legend(key: str) -> bool:
+        pairs = {(s.name, dict(s.filters).get(key)) for s in chart.series}
+        return len(pairs) == len({name for name, _ in pairs}) == len({value for _, value in pairs})
+
+    return {
+        key: values for key, values in chart.filters.items() if len(values) > 1 and not repeats_legend(key)
+    }
 
 
 def group_legend(chart: Chart) -> list[tuple[Series, str]]:

@@ -12,16 +12,17 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
+from matplotlib.ticker import FuncFormatter
 
 from ...foundation._errors import InputError
-from ._data import Chart, Picture, Section, Series, format_csv, shorten
-from ._plots import anchor_label, choose_look, choose_mode, place_mark, sort_marks
+from ._data import Chart, Mark, Picture, Section, Series, format_csv, shorten
+from ._plots import DASHES, Look, choose_look, choose_mark_looks, choose_mode
 
 Format = Literal["png", "pdf", "svg"]
 COLUMN = 3.25
 """Inches: a single column."""
 NARROWEST, WIDEST = 1.5, 20.0
-INK, QUIET = "#1d2126", "#7a7a7a"
+QUIET = "#7a7a7a"
 _STYLE: Any = {
     "font.size": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7,
     "pdf.fonttype": 42, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
@@ -32,7 +33,6 @@ _METADATA: dict[Format, dict[str, None]] = {
     "png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None},
 }  # fmt: skip
 """Nothing that differs from run to run."""
-_DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 _CHARACTER = 0.062
 """Inches that a character of the legend takes, about."""
 
@@ -55,7 +55,7 @@ def draw_items(
     """
     if not NARROWEST <= width <= WIDEST:
         raise InputError(f"width {width}: {NARROWEST:g} to {WIDEST:g} inches are possible")
-    for item in (item for section in sections for item in section.items):
+    for item in (item for section in sections for item in section.every):
         if isinstance(item, Picture):
             yield f"{item.slug}.svg", item.svg.encode("utf-8")
             continue
@@ -64,13 +64,14 @@ def draw_items(
         yield f"{item.slug}.csv", format_csv(item).encode("utf-8")
 
 
-def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
+def draw_chart(chart: Chart, kind: Format, width: float = COLUMN, *, title: bool = False) -> bytes:
     """Draw the figure of a chart. The same chart gives the same bytes.
 
     Args:
         chart: the chart that is drawn.
         kind: png, pdf or svg.
         width: the width in inches, from 1.5 to 20.
+        title: whether the chart's title stands above it. In a paper the caption says it.
 
     Returns:
         The content of the file.
@@ -78,28 +79,34 @@ def draw_chart(chart: Chart, kind: Format, width: float = COLUMN) -> bytes:
     with matplotlib.rc_context(_STYLE):
         stream = io.BytesIO()
         metadata = {**_METADATA[kind], "Title": chart.title}
-        _draw_figure(chart, width).savefig(stream, format=kind, metadata=metadata)
+        figure = _draw_figure(chart, width)
+        if title:
+            figure.suptitle(_escape(fill(chart.title, int(width * 13))), fontsize=9, fontweight="bold")
+        figure.savefig(stream, format=kind, metadata=metadata)
     return stream.getvalue()
 
 
 def _draw_figure(chart: Chart, width: float) -> Figure:
+    marks = choose_mark_looks(chart)
     names = list(dict.fromkeys((s.name, s.role, s.kind) for s in chart.series))
+    labels = [*(name for name, _, _ in names), *(mark.label for mark, _ in marks)]
     most = int((width - 0.42) / _CHARACTER)
-    longest = min(most, max((len(name) for name, _, _ in names), default=1))
-    columns = max(1, min(len(names), int(width / (0.42 + _CHARACTER * longest))))
-    rows = -(-len(names) // columns) if len(names) > 1 else 0
+    longest = min(most, max((len(label) for label in labels), default=1))
+    columns = max(1, min(len(labels), int(width / (0.42 + _CHARACTER * longest))))
+    rows = -(-len(labels) // columns) if len(labels) > 1 else 0
     height = width * (0.92 if chart.circle else 0.68) + 0.155 * rows
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     _set_scales(axes, chart, width)
     handles = _draw_series(axes, chart)
+    lines = [_draw_mark(axes, mark, look) for mark, look in marks]
     if chart.y_range is not None:
         axes.set_ylim(*chart.y_range)
-    _draw_marks(axes, chart)
     if rows:
         figure.legend(
-            [handles[name] for name in names], [_escape(shorten(name, most)) for name, _, _ in names], loc="outside lower center",
-            ncols=columns, frameon=False, handlelength=1.6, columnspacing=1.0, borderaxespad=0.1, labelspacing=0.25,
+            [*(handles[name] for name in names), *lines], [_escape(shorten(label, most)) for label in labels],
+            loc="outside lower center", ncols=columns, frameon=False, handlelength=2.2, columnspacing=1.0,
+            borderaxespad=0.1, labelspacing=0.25,
         )  # fmt: skip
     return figure
 
@@ -115,6 +122,8 @@ def _set_scales(axes: Axes, chart: Chart, width: float) -> None:
             axes.tick_params(axis="x", labelrotation=40)
     elif chart.log_x:
         axes.set_xscale("log")
+        if all(float(x).is_integer() for series in chart.series for x in series.x):
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
     if chart.log_y:
         axes.set_yscale("log")
     if chart.circle:
@@ -145,7 +154,7 @@ def _draw_line(axes: Axes, series: Series, x: list[float], y: list[float]) -> An
     look, points = choose_look(series.role), series.kind == "points"
     size = 3.6 if points else 2.6
     (drawn,) = axes.plot(
-        x, y, color=look.colour, linestyle="none" if points else _DASHES[look.dash], linewidth=1.1,
+        x, y, color=look.colour, linestyle="none" if points else DASHES[look.dash][1], linewidth=1.1,
         marker=look.marker if "markers" in choose_mode(series) else "none",
         markersize=size + 2.2 if look.hollow else size, markerfacecolor="none" if look.hollow else look.colour,
         markeredgecolor=look.colour, markeredgewidth=0.9 if look.hollow else 0.2,
@@ -154,21 +163,10 @@ def _draw_line(axes: Axes, series: Series, x: list[float], y: list[float]) -> An
     return drawn
 
 
-def _draw_marks(axes: Axes, chart: Chart) -> None:
-    upright, level = sort_marks(chart)
-    style: Any = {"textcoords": "offset points", "va": "bottom", "fontsize": 7, "color": INK}
-    line: Any = {"color": QUIET, "linewidth": 0.8, "linestyle": (0, (4, 3)), "zorder": 1}
-    for row, m in enumerate(upright):
-        axes.axvline(m.at, **line)
-        axes.annotate(
-            _escape(shorten(m.label, 40)), (m.at, 1), (0, 2 + 8.5 * row), xycoords=axes.get_xaxis_transform(),
-            ha=anchor_label(place_mark(chart, m)), **style,
-        )  # fmt: skip
-    for m in level:
-        axes.axhline(m.at, **line)
-        axes.annotate(
-            _escape(shorten(m.label, 40)), (1, m.at), (0, 1.5), xycoords=axes.get_yaxis_transform(), ha="right", **style
-        )  # fmt: skip
+def _draw_mark(axes: Axes, mark: Mark, look: Look) -> Any:
+    """A line across the chart, which the legend names."""
+    draw = axes.axvline if mark.axis == "x" else axes.axhline
+    return draw(mark.at, color=look.colour, linewidth=0.9, linestyle=DASHES[look.dash][1], zorder=1)
 
 
 def _escape(text: str) -> str:

@@ -18,29 +18,34 @@ ROLES = ("#0072B2", "#D55E00", "#4B8B3B", "#7A7A7A")
 """Constructed, learned, snapped, a bound; the first three are told apart where any one kind of cones is missing."""
 GROUPS = ("#7F62C8", "#A6692C", "#128C9C", "#CC79A7", "#8A7A1B", "#D0416B")
 """Like the roles', these colours have a contrast of 3 or more to the ground of both themes."""
+MARKED = (GROUPS[5], GROUPS[4], ROLES[0], ROLES[1], GROUPS[3])
+"""Colours of marks."""
 THEMES = {
     "light": {
         "ink": "#1d2126", "quiet": "#5f6975", "grid": "#e8ebee", "ground": "#ffffff", "card": "#ffffff",
         "line": "#dde1e6", "hover": "#f2f4f7", "link": "#0b5cab",
+        "picture": "none", "shade": "#00000033",
     },
     "dark": {
         "ink": "#e4e7ea", "quiet": "#9ba5b0", "grid": "#2a3037", "ground": "#14171a", "card": "#1a1e22",
         "line": "#343b43", "hover": "#232930", "link": "#7fb4ee",
+        "picture": "invert(1) hue-rotate(180deg)", "shade": "#ffffff40",
     },
     "print": {
         "ink": "#000000", "quiet": "#555555", "grid": "#e5e5e5", "ground": "#ffffff", "card": "#ffffff",
         "line": "#cccccc", "hover": "#ffffff", "link": "#000000",
+        "picture": "none", "shade": "#00000000",
     },
 }  # fmt: skip
-"""Colours of a page and its plots: text, secondary text, grid, ground, and what only the page has."""
+"""Colours of a page and its plots: text, secondary text, grid, ground, and what only the page has; what it does with pictures."""
 MOST_MARKED = 60
 """A line of more points is drawn without symbols."""
-ROW, TOP = 16, 14
-"""Pixels: height of a row of labels, margin above a plot without any."""
-NEAR = 0.07
-"""Horizontal lines that are nearer, in parts of the axis, have their labels at different ends."""
-HIGH = 0.9
-"""Labels of horizontal lines higher up are below their line where labels of vertical lines stand above the plot."""
+DASHES: dict[str, tuple[str, Any]] = {
+    "solid": ("", "-"), "dash": ("6 3", (0, (4, 2))), "dot": ("1.5 2.5", (0, (1, 1.6))),
+    "dashdot": ("6 2.5 1.5 2.5", (0, (4, 1.8, 1, 1.8))), "longdash": ("10 3", (0, (7, 2.2))),
+    "longdashdot": ("10 2.5 1.5 2.5", (0, (7, 1.8, 1, 1.8))),
+}  # fmt: skip
+"""Plotly's name of a dash: its lengths in legends of a page, and matplotlib's."""
 CIRCLE = 1.1
 """Where there is the unit circle both axes end here or farther out, by this factor beyond the farthest point."""
 
@@ -96,7 +101,16 @@ def choose_look(role: int) -> Look:
         return Look(ROLES[role], symbols[(0, 1, 2, 9)[role]], dash, hatches[role], hollow=role == 0)
     turn, colour = divmod(role - len(ROLES), len(GROUPS))
     symbol = symbols[(colour + 7 * turn) % len(symbols)]
-    return Look(GROUPS[colour], symbol, ("solid", "dash", "dot")[turn % 3], hatches[turn % 4])
+    return Look(GROUPS[colour], symbol, tuple(DASHES)[(colour + turn) % len(DASHES)], hatches[turn % 4])
+
+
+def choose_mark_looks(chart: Chart) -> list[tuple[Mark, Look]]:
+    """The marks that the chart shows, with looks that differ in colour and dash; a mark of a series has its colour."""
+    found, marks, dashes = list[tuple[Mark, Look]](), sort_marks(chart), tuple(DASHES)[1:]
+    for i, mark in enumerate((*marks[0][::-1], *marks[1])):
+        colour = MARKED[i % len(MARKED)] if mark.role is None else choose_look(mark.role).colour
+        found.append((mark, Look(colour, "circle", dashes[i % len(dashes)], "")))
+    return found
 
 
 def choose_mode(series: Series) -> Literal["markers", "lines", "lines+markers"]:
@@ -115,23 +129,6 @@ def sort_marks(chart: Chart) -> tuple[list[Mark], list[Mark]]:
     return upright, sorted((m for m in shown if m.axis == "y"), key=lambda m: m.at)
 
 
-def place_mark(chart: Chart, mark: Mark) -> float:
-    """Where a mark stands between the least (0) and the greatest (1) coordinate of its axis."""
-    scale = log10 if _is_log(chart, mark) else float
-    values: list[float] = [m.at for marks in sort_marks(chart) for m in marks if m.axis == mark.axis]
-    for series in chart.series:
-        own = series.x if mark.axis == "x" else series.y
-        values += [v for v in own if isinstance(v, int | float) and isfinite(v)]
-    placed = [scale(v) for v in values if v > 0 or scale is float]
-    low, high = min(placed), max(placed)
-    return 0.5 if high == low else (scale(mark.at) - low) / (high - low)
-
-
-def anchor_label(place: float) -> Literal["left", "right", "center"]:
-    """To which side of its line a label is anchored, so that it stays within the plot."""
-    return "left" if place < 0.3 else "right" if place > 0.7 else "center"
-
-
 def _is_log(chart: Chart, mark: Mark) -> bool:
     return chart.log_x if mark.axis == "x" else chart.log_y
 
@@ -147,10 +144,9 @@ def theme_template(theme: str) -> dict[str, Any]:
     template = layout.Template(layout={
         "font": {"family": family, "size": 12.5, "color": c["ink"]}, "xaxis": axis, "yaxis": axis,
         "hoverlabel": {"bgcolor": c["ground"], "bordercolor": c["quiet"], "font": {"color": c["ink"]}, "align": "left"},
-        "shapedefaults": {"line": {"color": c["quiet"], "width": 1.2}},
-        "annotationdefaults": {"font": {"size": 12, "color": c["ink"]}, "showarrow": False},
+        "shapedefaults": {"line": {"color": c["quiet"], "width": 1.5}},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "hovermode": "closest", "bargap": 0.25,
-        "margin": {"l": 56, "r": 16, "b": 48, "t": TOP},
+        "margin": {"l": 50, "r": 12, "b": 40, "t": 12},
     })  # fmt: skip
     found: dict[str, Any] = template.to_plotly_json()
     return found
@@ -161,9 +157,9 @@ def plot_chart(chart: Chart) -> Figure:
     with needed_by("a report"):
         from plotly.graph_objects import Figure
 
-    names, (upright, level) = chart.names, sort_marks(chart)
+    names, marks = chart.names, choose_mark_looks(chart)
     figure = Figure([_make_trace(series, chart) for series in chart.series], {"template": "none"})
-    figure.update_layout(showlegend=False, margin_t=TOP + ROW * len(upright))
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(title_text=_wrap(chart.x_label, 60), zeroline=chart.circle, type="linear")
     figure.update_yaxes(title_text=_wrap(chart.y_label, 36), zeroline=chart.circle, type="linear")
     if names:  # plotly leaves out ticks where there is no room
@@ -171,9 +167,10 @@ def plot_chart(chart: Chart) -> Figure:
         short = {value: escape_plotly(shorten(name)) for value, name in zip(values, names, strict=True)}
         figure.update_xaxes(type="category", categoryorder="array", categoryarray=values, labelalias=short)
     elif chart.log_x:
-        figure.update_xaxes(_log_axis(x for series in chart.series for x in series.x))
+        figure.update_xaxes(_log_axis([x for series in chart.series for x in series.x]))
     if chart.log_y:
-        figure.update_yaxes(_log_axis(y for series in chart.series for y in series.y))
+        figure.update_yaxes(_log_axis([y for series in chart.series for y in series.y]))
+    level = [m.at for m, _ in marks if m.axis == "y"]
     if chart.circle:
         figure.add_shape(type="circle", x0=-1, x1=1, y0=-1, y1=1, layer="below")
         every = [v for s in chart.series for v in (*s.x, *s.y)]
@@ -183,8 +180,14 @@ def plot_chart(chart: Chart) -> Figure:
     elif chart.y_range is not None:
         figure.update_yaxes(range=list(chart.y_range))
     elif level:
-        figure.update_yaxes(autorangeoptions_include=[m.at for m in level])
-    _add_marks(figure, chart, upright, level)
+        figure.update_yaxes(autorangeoptions_include=level)
+    for mark, look in marks:
+        along = {"x0": mark.at, "x1": mark.at, "y0": 0, "y1": 1, "yref": "paper"}
+        if mark.axis == "y":
+            along = {"x0": 0, "x1": 1, "xref": "paper", "y0": mark.at, "y1": mark.at}
+        figure.add_shape(
+            type="line", line={"color": look.colour, "dash": look.dash}, layer="between", **along
+        )
     return figure
 
 
@@ -198,10 +201,16 @@ def _wrap(label: str, most: int) -> str:
 
 
 def _log_axis(values: Iterable[float | str | None]) -> dict[str, Any]:
-    """Ticks at powers of ten only, where the values span two of them."""
-    numbers = [v for v in values if isinstance(v, int | float) and 0 < v < inf]
-    wide = bool(numbers) and max(numbers) >= 100 * min(numbers)
-    return {"type": "log", "exponentformat": "power", **({"dtick": 1} if wide else {"nticks": 6})}
+    """Ticks at powers of ten only, where the values span two of them; whole numbers are written out."""
+    numbers = [float(v) for v in values if isinstance(v, int | float) and 0 < v < inf]
+    if not numbers:
+        return {"type": "log"}
+    low, high = min(numbers), max(numbers)
+    whole = all(v.is_integer() for v in numbers) and high <= 1e6
+    ticks: dict[str, Any] = {"tickformat": ",d"} if whole else {"exponentformat": "power"}
+    pad = max(0.03 * log10(high / low), 0.02)
+    span = {"range": [log10(low) - pad, log10(high) + pad]} if whole else {}
+    return {"type": "log", **ticks, **span, **({"dtick": 1} if high >= 100 * low else {"nticks": 6})}
 
 
 def _make_trace(series: Series, chart: Chart) -> dict[str, Any]:
@@ -230,23 +239,3 @@ def _make_trace(series: Series, chart: Chart) -> dict[str, Any]:
     line = {"color": look.colour, "dash": look.dash, "width": 2, "shape": shape}
     lines = {} if points else {"line": line, "connectgaps": False}
     return {**trace, "type": "scatter", "mode": choose_mode(series), "marker": marker, **lines}
-
-
-def _add_marks(figure: Figure, chart: Chart, upright: list[Mark], level: list[Mark]) -> None:
-    """Dashed lines with labels: above the plot in rows, and at the right or left end of horizontal lines."""
-    dashes: Any = {"type": "line", "line_dash": "dash", "layer": "below"}
-    for row, m in enumerate(upright):
-        figure.add_shape(x0=m.at, x1=m.at, y0=0, y1=1, yref="paper", **dashes)
-        figure.add_annotation(
-            text=escape_plotly(m.label), x=log10(m.at) if chart.log_x else m.at, y=1, yref="paper", yshift=ROW * row,
-            xanchor=anchor_label(place_mark(chart, m)), yanchor="bottom", showarrow=False,
-        )  # fmt: skip
-    last, end = -1.0, 1
-    for m in level:
-        place = place_mark(chart, m)
-        last, end = place, 1 - end if place - last < NEAR else 1
-        figure.add_shape(x0=0, x1=1, xref="paper", y0=m.at, y1=m.at, **dashes)
-        figure.add_annotation(
-            text=escape_plotly(m.label), x=end, xref="paper", xanchor="right" if end else "left",
-            y=log10(m.at) if chart.log_y else m.at, yanchor="top" if upright and place > HIGH else "bottom", showarrow=False,
-        )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from ._data import (
     Table,
     number_slugs,
 )
-from ._folder import ReportFolder, open_folder, show_certificates, show_provenance, show_summary
+from ._folder import ReportFolder, open_folder, show_certificates, show_provenance
 from ._page import load_plotly, load_template, render_page
 from ._paper import COLUMN, Format, draw_chart, draw_items
 
@@ -33,6 +33,8 @@ __all__ = [
     "draw_chart", "draw_items", "render_page", "write_report",
 ]  # fmt: skip
 MAX_BYTES = 5_000_000
+FIRST = ("automaton", "letters")
+"""Sections of a construction that are shown unfolded where there are several."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,7 +137,9 @@ def write_report(
             place, command=command, seed=seed, learned=learned, runs=runs, limits=limits, progress=progress
         )
     )
-    written = render_page(f"{place.name}: {place.what}", sections).encode("utf-8")
+    first, *rest = sections
+    page = render_page(f"{place.name}: {place.what}", (replace(first, text=""), *rest), headline=first.text)
+    written = page.encode("utf-8")
     if len(written) > max_bytes:
         size = f"{len(written):,} bytes, more than {max_bytes:,}"
         raise LimitError(f"{target}: the page has {size}: raise `max_bytes`")
@@ -151,7 +155,7 @@ def write_report(
             make_folder(where)
     for path, data in (*files, (target, written)):
         write_bytes(path, data)
-    kinds = [type(item) for section in sections for item in section.items]
+    kinds = [type(item) for section in sections for item in section.every]
     return Report(
         target, len(written), tuple(section.slug for section in sections), kinds.count(Chart), kinds.count(Picture),
         kinds.count(Table), tuple(path for path, _ in files),
@@ -168,25 +172,47 @@ def sections_of(
     limits: ShownLimits | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Section, ...]:
-    """The summary, what was learned, what is constructed, certificates without a construction, and provenance."""
+    """The answer, whose text is the headline; what was learned, what is constructed; settings and provenance.
+
+    In a report of something learned the items of constructions are folded, as are those of several constructions.
+    """
+    from ._answer import answer_certificates
     from ._constructed import show_construction
 
     construction, reason = place.construct_task()
     shown = [*place.realisations, *([(None, construction)] if construction is not None else [])]
-    found: list[Section] = []
+    of_model, built = list[Section](), list[Section]()
     if place.is_learned:
         with needed_by(f"{place.path}: a report of {place.what}"):
             from ._learned import show_model
 
         with use_one_thread():
-            found += show_model(place, seed=seed, limits=learned)
+            of_model += show_model(place, seed=seed, limits=learned)
     for number, (path, realisation) in enumerate(shown):
         if progress is not None:
             progress((number + place.is_learned) / (len(shown) + place.is_learned + 1))
         sections = show_construction(realisation, certificate=path, runs=runs, limits=limits)
         named = path.name if path is not None else "constructed"
-        found += [replace(s, title=f"{named}: {s.title}") for s in sections] if len(shown) > 1 else sections
-    return (show_summary(place, command, reason), *found, *show_certificates(place), show_provenance(place))
+        built += [replace(s, title=f"{named}: {s.title}") for s in sections] if len(shown) > 1 else sections
+    if place.is_learned:
+        built = [replace(s, items=(), folded=s.every) for s in built]
+    elif len(shown) > 1:
+        built = [s if s.slug in FIRST else replace(s, items=(), folded=s.every) for s in built]
+    answer, *middle = of_model or [answer_certificates(place, shown)]
+    settings = [middle.pop()] if middle else []
+    last = (*show_certificates(place), *settings, show_provenance(place, command, reason))
+    return (answer, *_join_empty(middle), *built, *last)
+
+
+def _join_empty(sections: Sequence[Section]) -> list[Section]:
+    """The same, but neighbours that say with the same words why they are not shown are one section."""
+    found: list[Section] = []
+    for s in sections:
+        if found and not (s.every or found[-1].every) and s.text == found[-1].text:
+            found[-1] = replace(found[-1], title=f"{found[-1].title}; {s.title}")
+        else:
+            found.append(s)
+    return found
 
 
 @contextmanager

@@ -161,12 +161,14 @@ def show_rounding(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownL
         ),
         [_list_run(lrnn, lengths, r) for r in found], source,
     )  # fmt: skip
-    charts = [_chart_margins(lrnn, found, source, lengths, limits, errors)]
-    charts += [_chart_norms(found, source, lengths, limits)]
-    if not any(y is not None for series in charts[0].series for y in series.y):
-        charts = charts[1:]
+    margins, norms = (
+        _chart_margins(lrnn, found, source, lengths, limits, errors),
+        _chart_norms(found, source, lengths, limits),
+    )
+    if not any(y is not None for series in margins.series for y in series.y):
         text += " There is no other code to confuse a state with, so there is no margin."
-    return Section("rounding", "Rounding over length", text, (*charts, table))
+        return Section("rounding", "Rounding over length", text, (norms, table))
+    return Section("rounding", "Rounding over length", text, (margins, table), (norms,))
 
 
 def _chart_margins(
@@ -214,16 +216,20 @@ def _draw_run(r: FollowedRun, what: str, limits: ShownLimits, floor: float = -ma
     pairs = zip(tokens, y, strict=True)
     hover = [f"{r.dtype}, token {token:,}: {what} {value:.6g}" for token, value in pairs]
     shown = [value if math.isfinite(value) and value >= floor else None for value in y]
-    role = 4 + list(FORMATS).index(r.dtype)
     x = [float(token) for token in tokens]
-    return Series(r.dtype, x, shown, "line", role, hover, (("dtype", r.dtype),))
+    return Series(r.dtype, x, shown, "line", find_role(r.dtype), hover, (("dtype", r.dtype),))
+
+
+def find_role(dtype: str) -> int:
+    """The role of a dtype, in every chart."""
+    return 4 + list(FORMATS).index(dtype)
 
 
 def _mark_horizons(lengths: Lengths, found: list[FollowedRun]) -> list[Mark]:
     """The certified horizons that lie within the run."""
     known = [(r, (lengths or {}).get(r.dtype)) for r in found]
     return [
-        Mark("x", float(n), f"{r.dtype}: certified to {n:,}")
+        Mark("x", float(n), f"{r.dtype}: certified to {n:,}", find_role(r.dtype))
         for r, n in known
         if n is not None and 1 <= n <= len(r.norms)
     ]

@@ -55,14 +55,17 @@
     document.head.append(script);
   }
 
-  async function draw(chart) {
+  /* Without `await` all is drawn when the call returns, which printing needs. */
+  function draw(chart, size = {}) {
     const drawn = choose(chart);
     const data = chart.spec.data.map((trace, i) => ({ ...trace, visible: drawn[i] }));
     const dragmode = matchMedia("(pointer: coarse)").matches ? false : "zoom";
-    const layout = { ...structuredClone(chart.spec.layout), template: template(), dragmode };
+    const layout = { ...structuredClone(chart.spec.layout), template: template(), dragmode, ...size };
     chart.drawn = true;
-    await Plotly.newPlot(chart.plot, data, layout, { displayModeBar: false, responsive: true });
+    return Plotly.newPlot(chart.plot, data, layout, { displayModeBar: false, responsive: true });
   }
+
+  const isFolded = (chart) => chart.figure.closest("details:not([open])") !== null;
 
   function recolour(size = () => ({})) {
     button.setAttribute("aria-pressed", String(isDark()));
@@ -71,10 +74,23 @@
     }
   }
 
+  /* What is folded is unfolded, and what is not drawn yet is drawn now. */
   function print(begins) {
+    const [line, square] = [{ width: 660, height: 280 }, { width: 380, height: 380 }];
+    const size = ({ spec }) =>
+      begins ? { ...(spec.layout.yaxis.scaleanchor ? square : line), autosize: false } : { width: null, height: null, autosize: true };
     root.classList.toggle("printing", begins);
-    const width = (chart) => (chart.spec.layout.yaxis.scaleanchor ? 420 : 660);
-    recolour((chart) => (begins ? { width: width(chart), autosize: false } : { width: null, autosize: true }));
+    if (begins) unfolded = [...document.querySelectorAll(".more:not([open])")];
+    for (const more of unfolded) more.open = begins;
+    recolour(size);
+    if (begins && globalThis.Plotly) for (const chart of charts.filter((c) => !c.drawn)) draw(chart, size(chart));
+  }
+
+  /* Tables say so where they have more columns than are seen. */
+  function hint() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      box.nextElementSibling.hidden = box.scrollWidth <= box.clientWidth + 1;
+    }
   }
 
   button.hidden = false;
@@ -83,20 +99,36 @@
     recolour();
   });
   system.addEventListener("change", () => recolour());
+  let unfolded = [];
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
+  addEventListener("resize", hint);
+  document.addEventListener("toggle", (event) => {
+    hint();
+    if (event.target.open && globalThis.Plotly) {
+      for (const chart of charts) if (!chart.drawn && event.target.contains(chart.figure)) draw(chart);
+    }
+  }, true);
   recolour();
   charts.forEach(choose);
+  hint();
 
   (async () => {
+    // an empty frame that is not closed keeps the page loading until plots can be drawn: who prints then prints them all
+    const frame = document.body.appendChild(Object.assign(document.createElement("iframe"), { hidden: true }));
+    frame.contentDocument.open();
     try {
       if (charts.length) await unpack();
     } catch (error) {
       root.classList.remove("js"); // an old browser: the page is read as without scripts
       console.warn(`no plots: ${error}`);
       return;
+    } finally {
+      frame.contentDocument.close();
+      frame.remove();
     }
-    for (const chart of charts) {
+    for (const chart of charts.filter((c) => !isFolded(c))) {
+      if (chart.drawn) continue;
       const below = chart.plot.getBoundingClientRect().top > innerHeight;
       if (below && !root.dataset.ready) root.dataset.ready = Math.round(performance.now());
       await draw(chart);

@@ -180,7 +180,7 @@ def draw_sweep(sweep: Sweep, folder: SweepFolder, path: str | Path) -> bool:
     rows = [(row.name, _results(row, folder)) for row in sweep.rows]
     chart = curves_chart(sweep.name, sweep.measure, rows, trained, str(folder.path))
     if chart is not None:
-        write_bytes(path, draw_chart(chart, kind, WIDTH))
+        write_bytes(path, draw_chart(chart, kind, WIDTH, title=True))
     return chart is not None
 
 
@@ -200,7 +200,7 @@ def curves_chart(
     if not series:
         return None
     return Chart(
-        "sweep", name, "A line for each row, the median over its seeds.", "letters read", _LABELS[measure],
+        "sweep", f"{name}: {_LABELS[measure]}", "A line for each row, the median over its seeds.", "letters read", _LABELS[measure],
         tuple(series), source, (Mark("x", trained, "training length"),), log_x=True,
     )  # fmt: skip
 

@@ -87,6 +87,13 @@ HOPPER = (
     Variant("hopper", 256, 1, gated=True),
 )
 """Forward passes on Hopper; each compiles two kernels."""
+HOPPER_TRAINING = (
+    Variant("hopper_training", 128, 1),
+    Variant("hopper_training", 128, 1, gated=True, even=False),
+    Variant("hopper_training", 128, 3, gated=True, values=64),
+    Variant("hopper_training", 64, 2, "float16"),
+)
+"""Both passes on Hopper; each compiles four kernels."""
 WIDE = (Variant("chunk", 256, 1), Variant("chunk", 256, 1, gated=True))
 """Chains of 256 keys."""
 OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
@@ -119,7 +126,7 @@ def problem_of(variant: Variant) -> Problem:
     gate = new(B, T, H, dtype=torch.float32) if variant.gated else None
     rows, V = T * n_h, variant.values or K
     inputs = new(B, T, H, K), new(B, rows, H, K), new(B, rows, H, V), new(B, rows, H), gate, None, cu
-    mode = "chunk" if variant.mode == "hopper" else variant.mode
+    mode = "chunk" if variant.mode in ("hopper", "hopper_training") else variant.mode
     return Problem.of(n_h, 0.125, mode, *inputs)
 
 
@@ -172,6 +179,12 @@ def compile_variant(variant: Variant) -> list[Any]:
         elif variant.mode == "hopper":
             with patch.object(_hopper, "multiprocessors", lambda _: 132):
                 _hopper.run_hopper(x, final=True)
+        elif variant.mode == "hopper_training":
+            with patch.object(_hopper, "multiprocessors", lambda _: 132):
+                o, _last, *saved = _hopper.run_hopper(x, final=True, save=True)
+                assert o is not None
+                found = [y for y in saved if y is not None]
+                _hopper.differentiate_hopper(x, torch.empty_like(o), None, found)
         elif variant.mode == "selective":
             step, states = (
                 torch.empty_like(x.inputs.q, dtype=torch.float32),
@@ -211,7 +224,9 @@ def figures(kernel: Any) -> Compiled:
 
 
 if __name__ == "__main__":
-    chosen = [x for x in SHIPPED + HOPPER + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]]
+    chosen = [
+        x for x in SHIPPED + HOPPER + HOPPER_TRAINING + OTHERS if not sys.argv[1:] or x.mode in sys.argv[1:]
+    ]
     named: dict[tuple[str, ...], tuple[Variant, ...]] = {("widths",): WIDTHS, ("wide",): WIDE}
     for variant in named.get(tuple(sys.argv[1:]), chosen):
         for compiled in compile_variant(variant):

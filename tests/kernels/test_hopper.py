@@ -1,7 +1,7 @@
-"""The two kernels of DeltaProduct on Hopper: their formulas in plain torch, which calls they take, and the kernels on such a GPU.
+"""The kernels of DeltaProduct on Hopper: their formulas in plain torch, which calls they take, and the kernels on such a GPU.
 
-Gluon has no interpreter.  The formulas run on the CPU as they stand in `_gluon_prepare` and `_gluon_advance`, in float64, against
-the recurrence; that the kernels compile is tested in `test_kernel_compilation`.
+Gluon has no interpreter.  The formulas run on the CPU as they stand in the files `_gluon_*.py`, in float64, against
+the recurrence and autograd; that the kernels compile is tested in `test_kernel_compilation`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from mirrormata.benchmarks.hopper_forward import (
+from mirrormata.benchmarks.hopper import (
     GATES,
+    PASSES,
     SHAPES,
     draw_swaps,
     measure,
@@ -26,10 +27,16 @@ from mirrormata.kernels._backends import triton_installed
 from mirrormata.kernels.delta._hopper_plan import (
     COLUMNS,
     MOST_HOUSEHOLDERS,
+    MOST_SEGMENTS,
     ROWS,
+    TRAINED,
     WIDTHS,
     count_shared,
+    count_shared_back,
+    count_shared_gradients,
     hopper_plan,
+    saved_shapes,
+    split_chunks,
 )
 from mirrormata.kernels.delta._plan_check import SHARED_MEMORY
 from mirrormata.tests.kernels.devices import DEVICE
@@ -97,6 +104,25 @@ def vectors_of(gate: Tensor, token_gate: Tensor) -> tuple[list[Tensor], Tensor, 
     return [ones, c, z, s, w], D, read, False
 
 
+def fill(x: Tensor, first: int, n_h: int) -> Tensor:
+    """Rows of a chunk that begins at a token, those that are not there zero."""
+    steps = 1 << (n_h - 1).bit_length()
+    filled = x.new_zeros(ROWS // steps, steps, *x.shape[1:])
+    some = x[first * n_h : (first + ROWS // steps) * n_h]
+    filled[: len(some) // n_h, :n_h] = some.reshape(-1, n_h, *x.shape[1:])
+    return filled.flatten(0, 1)
+
+
+def gates_of(a: Tensor | None, first: int, count: int, steps: int) -> tuple[Tensor, Tensor]:
+    """The gate before each row and before each token of a chunk, 1 where there is none."""
+    token_gate = torch.ones(ROWS // steps, dtype=torch.float64)
+    if a is not None:
+        token_gate[:count] = a[first : first + count]
+    gate = torch.ones(ROWS // steps, steps, dtype=torch.float64)
+    gate[:, 0] = token_gate
+    return gate.flatten(), token_gate
+
+
 def run_formulas(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, a: Tensor | None, S: Tensor, n_h: int
 ) -> Tensor:
@@ -104,22 +130,10 @@ def run_formulas(
     steps = 1 << (n_h - 1).bit_length()
     tokens = ROWS // steps
     out, kinds = [], set()
-
-    def fill(x: Tensor, first: int) -> Tensor:
-        """Rows of a chunk, those that are not there zero."""
-        filled = x.new_zeros(tokens, steps, *x.shape[1:])
-        some = x[first * n_h : (first + tokens) * n_h]
-        filled[: len(some) // n_h, :n_h] = some.reshape(-1, n_h, *x.shape[1:])
-        return filled.flatten(0, 1)
-
     for first in range(0, len(q), tokens):
-        Q, K, P, B = q[first : first + tokens], fill(k, first), fill(v, first), fill(beta, first)
-        token_gate = q.new_ones(tokens)
-        if a is not None:
-            token_gate[: len(Q)] = a[first : first + tokens]
-        gate = q.new_ones(tokens, steps)
-        gate[:, 0] = token_gate
-        (p, r, z, s, w), D, read, fast = vectors_of(gate.flatten(), token_gate)
+        Q = q[first : first + tokens]
+        K, P, B = (fill(x, first, n_h) for x in (k, v, beta))
+        (p, r, z, s, w), D, read, fast = vectors_of(*gates_of(a, first, len(Q), steps))
         kinds.add(fast)
         lower = (K @ K.T * D * B).tril(-1)
         # exactly zero above the diagonal, as in the kernel: values there may be larger by 2^64
@@ -133,6 +147,84 @@ def run_formulas(
     # what the test means to try: the last chunk is short and may be either
     assert kinds == {True} if a is None or a.min() > 0.5 else False in kinds
     return torch.cat(out)
+
+
+def multiply_products(gate: Tensor, skip: bool) -> Tensor:
+    """Products of the gates from each place to each later one, start and end included; with `skip` without the one zero there is."""
+    size = len(gate) + 1
+    found = torch.zeros(size, size, dtype=torch.float64)
+    for i, j in product(range(size), range(size)):
+        between = gate[j:i]
+        zeros = int((between == 0).sum())
+        if i >= j and (not skip or zeros == 1):
+            found[i, j] = between[between != 0].prod() if skip else between.prod()
+    return found
+
+
+def differentiate_formulas(
+    inputs: list[Tensor], a: Tensor | None, S: Tensor, do: Tensor, dS: Tensor, n_h: int
+) -> list[Tensor]:
+    """Gradients of q, k, v, beta, the gates and the initial state of one sequence and head, as `run_formulas` has its outputs."""
+    q, k, v, beta = inputs
+    steps = 1 << (n_h - 1).bit_length()
+    tokens = ROWS // steps
+    starts, kept = range(0, len(q), tokens), []
+    for first in starts:
+        Q = torch.zeros(tokens, q.shape[1], dtype=torch.float64)
+        Q[: len(q) - first] = q[first : first + tokens]
+        dO = torch.zeros(tokens, do.shape[1], dtype=torch.float64)
+        dO[: len(q) - first] = do[first : first + tokens]
+        K, P, B = (fill(x, first, n_h) for x in (k, v, beta))
+        gates = gates_of(a, first, min(tokens, len(q) - first), steps)
+        vectors, D, read, _ = vectors_of(*gates)
+        X = torch.linalg.inv(torch.eye(ROWS).to(K) + (K @ K.T * D * B).tril(-1)).tril()
+        p, r, z, _, w = vectors
+        e = X @ (p[:, None] * P - r[:, None] * (K @ S))
+        kept.append((Q, K, B, dO, gates, vectors, D, read, X, e, S))
+        S = w * S + K.T @ ((z * B)[:, None] * e)
+    found: list[list[Tensor]] = [[] for _ in range(5)]
+    for Q, K, B, dO, (gate, token_gate), (p, r, z, s, w), D, read, X, e, S0 in kept[::-1]:
+        seen = torch.arange(ROWS) < (torch.arange(tokens)[:, None] + 1) * steps
+        att = torch.where(seen, Q @ K.T * read, 0.0)
+        dP = X.T @ (B[:, None] * (att.T @ dO + z[:, None] * (K @ dS)))
+        M_raw, E_raw = (dP @ e.T).tril(-1), torch.where(seen, dO @ e.T, 0.0)
+        M, E = M_raw * D.tril(), E_raw * torch.where(seen, read, 0.0)
+        of_end, of_start, of_reads = (
+            (K * (e @ dS.T)).sum(1),
+            -(K * (dP @ S0.T)).sum(1),
+            (Q * (dO @ S0.T)).sum(1),
+        )
+        whole = (S0 * dS).sum()
+        h = E.T @ Q - M.T @ K + z[:, None] * (e @ dS.T)
+        dbeta = (E.T * (K @ Q.T)).sum(1) - (M.T * (K @ K.T)).sum(1) + z * of_end
+        dK = B[:, None] * h - M @ (B[:, None] * K) - r[:, None] * (dP @ S0.T)
+        dQ = E @ (B[:, None] * K) + s[:, None] * (dO @ S0.T)
+        # paths across the gate of each token, with their products, or without the zero among them
+        da = torch.zeros(tokens, dtype=torch.float64)
+        for t in range(tokens):
+            row = t * steps
+            if token_gate[t] != 0:
+                rows, reads = -M * (K @ K.T) * B, E * (Q @ K.T) * B
+                ends, begins, reading = z * B * of_end, r * of_start, s * of_reads
+                total = w * whole
+            else:
+                of = multiply_products(gate, skip=True)
+                # row i stands behind gate i, so at place i + 1
+                late = (torch.arange(tokens) + 1) * steps
+                rows = -M_raw * of[1:, 1:] * (K @ K.T) * B
+                reads = E_raw * of[late][:, 1:] * (Q @ K.T) * B
+                ends, begins = of[-1, 1:] * B * of_end, of[1:, 0] * of_start
+                reading, total = of[late, 0] * of_reads, of[-1, 0] * whole
+            crossing = rows[row:, :row].sum() + reads[t:, :row].sum() + ends[:row].sum()
+            crossing = crossing + begins[row:].sum() + reading[t:].sum() + total
+            da[t] = crossing if token_gate[t] == 0 else crossing / token_gate[t]
+        dS = w * dS + Q.T @ (s[:, None] * dO) - K.T @ (r[:, None] * dP)
+        there = [x.view(tokens, steps, -1)[:, :n_h].reshape(tokens * n_h, -1) for x in (dK, p[:, None] * dP)]
+        there.append(dbeta.view(tokens, steps)[:, :n_h].flatten())
+        for one, x in zip(found, (dQ, *there, da), strict=True):
+            one.insert(0, x)
+    counts = len(q), len(k), len(k), len(k), len(q)
+    return [*(torch.cat(x)[:count] for x, count in zip(found, counts, strict=True)), dS]
 
 
 @pytest.mark.parametrize("n_h", [1, 2, 3, 4])
@@ -152,6 +244,33 @@ def test_the_formulas_are_those_of_the_recurrence(gate: str, n_h: int) -> None:
     torch.testing.assert_close(found, exact[0, :, 0].cpu(), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("n_h", [1, 2, 3, 4])
+@pytest.mark.parametrize("gate", ["none", "weak", "strong", "signed"])
+def test_the_gradients_are_those_of_autograd(gate: str, n_h: int) -> None:
+    inputs, a, S = draw(1, 100, 1, 8, 5, n_h, gate, torch.float64)
+    g = torch.Generator().manual_seed(1)
+    do, dS = (torch.randn(size, generator=g, dtype=torch.float64) for size in ((100, 5), (8, 5)))
+    leaves = [x.cpu().requires_grad_() for x in (*inputs, a, S) if x is not None]
+    q, k, v, beta, *gates, initial = leaves
+    o, final = delta_product(
+        *(q, k, v, beta),
+        a=gates[0] if gates else None,
+        initial_state=initial,
+        householders=n_h,
+        scale=1.0,
+        output_final_state=True,
+        backend="reference",
+    )
+    assert final is not None
+    exact = torch.autograd.grad([o, final], leaves, [do[None, :, None], dS[None, None]])
+    one = [x.detach()[0, :, 0] for x in (q, k, v, beta)]
+    *found, dinitial = differentiate_formulas(
+        one, gates[0].detach()[0, :, 0] if gates else None, S[0, 0].cpu(), do, dS, n_h
+    )
+    for x, y in zip((*found[: 4 + len(gates)], dinitial), exact, strict=True):
+        torch.testing.assert_close(x, y[0, 0] if x is dinitial else y[0, :, 0], rtol=1e-8, atol=1e-8)
+
+
 # The plan
 
 
@@ -164,6 +283,25 @@ def test_every_plan_fits() -> None:
         assert n_h <= plan.steps < 2 * n_h
         assert plan.stages >= 2
         assert V % COLUMNS == 0
+
+
+def test_every_plan_of_a_backward_pass_fits() -> None:
+    for K, V, n_h, gated in product(TRAINED, TRAINED, range(1, MOST_HOUSEHOLDERS + 1), (False, True)):
+        plan = hopper_plan(K, V, torch.bfloat16, n_h, gated=gated, tokens=4096, pairs=64, save=True)
+        assert plan is not None, (K, V, n_h, gated)
+        assert count_shared(plan, K, gated=gated, save=True) <= SHARED_MEMORY
+        assert count_shared_back(K, plan.tokens, gated=gated) <= SHARED_MEMORY
+        # two programs a multiprocessor, which has 228 KiB and keeps one for each
+        assert count_shared_gradients(K, V) <= 113 * 1024
+    assert hopper_plan(256, 64, torch.bfloat16, 1, gated=False, tokens=4096, pairs=64, save=True) is None
+
+
+@pytest.mark.parametrize("chunks", [2, 16, 17, 63, 64, 65, 129, 1000])
+def test_segments_are_all_chunks_once(chunks: int) -> None:
+    segments = split_chunks(chunks)
+    assert len(segments) <= MOST_SEGMENTS
+    assert [i for begin, count in segments[::-1] for i in range(begin, begin + count)] == list(range(chunks))
+    assert max(count for _, count in segments) == segments[-1][1]
 
 
 @pytest.mark.parametrize(
@@ -280,16 +418,76 @@ def test_unaligned_inputs_take_the_other_kernels() -> None:
     assert float((o.double() - exact).norm() / exact.norm()) < 0.01
 
 
+@on_hopper
+@pytest.mark.parametrize(
+    ("B", "T", "H", "K", "V", "n_h"),
+    [
+        (2, 700, 3, 128, 128, 1),
+        (2, 333, 2, 64, 64, 2),
+        (1, 515, 3, 64, 128, 3),
+        (1, 300, 2, 128, 64, 4),
+        (40, 130, 7, 128, 128, 1),
+        (1, 2100, 2, 128, 128, 2),
+    ],
+)
+@pytest.mark.parametrize("gate", ["none", "weak", "strong", "signed"])
+def test_the_gradients_are_right(B: int, T: int, H: int, K: int, V: int, n_h: int, gate: str) -> None:
+    inputs, a, initial = draw(B, T, H, K, V, n_h, gate, torch.bfloat16)
+    g = torch.Generator().manual_seed(1)
+    do, dfinal = (torch.randn(size, generator=g).to(DEVICE) for size in ((B, T, H, V), (B, H, K, V)))
+    do = do.bfloat16()
+
+    def run(convert: Any, **options: Any) -> list[Tensor]:
+        leaves = [convert(x).detach().requires_grad_() for x in (*inputs, a, initial) if x is not None]
+        q, k, v, beta, *gates, first = leaves
+        o, final = delta_product(
+            *(q, k, v, beta),
+            a=gates[0] if gates else None,
+            initial_state=first,
+            householders=n_h,
+            output_final_state=True,
+            mode="chunk",
+            **options,
+        )
+        assert final is not None
+        weights = [do.to(o.dtype), dfinal.to(final.dtype)]
+        return [o.detach(), final.detach(), *torch.autograd.grad([o, final], leaves, weights)]
+
+    exact = run(lambda x: x.double(), backend="torch")
+    reset_launch_counts()
+    found = run(lambda x: x)
+    counts = launch_counts()
+    assert counts["prepare_hopper"] == counts["advance_hopper"] == 1
+    assert counts["retreat_hopper"] == counts["gradients_hopper"] >= 1
+    for x, y, same in zip(found, exact, run(lambda x: x), strict=True):
+        assert float((x.double() - y).norm() / y.norm()) < 0.015
+        assert same_bits(x, same)
+
+
+@on_hopper
+@pytest.mark.parametrize("gate", ["none", "weak"])
+def test_what_the_forward_pass_saves_is_what_fake_tensors_say(gate: str) -> None:
+    from mirrormata.kernels.delta._operator import delta_product_forward
+
+    inputs, a, _ = draw(2, 333, 2, 64, 128, 2, gate, torch.bfloat16)
+    arguments = (*inputs, a, None, None, 2, 1.0, "chunk", False, True)
+    found = delta_product_forward(*arguments)
+    torch.library.opcheck(delta_product_forward, arguments, test_utils=("test_faketensor",))
+    plan = hopper_plan(64, 128, torch.bfloat16, 2, gated=a is not None, tokens=333, pairs=4, save=True)
+    assert plan is not None
+    shapes = saved_shapes(2, 333, 2, 64, 128, plan, gated=a is not None)
+    assert tuple(tuple(x.shape) for x in found[2:5]) == shapes
+
+
 # The benchmark
 
 
 @pytest.mark.parametrize("gate", GATES)
 def test_the_benchmark_measures_both(gate: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SHAPES, "small", (1, 40, 1, 16, 16, 2))
-    row = measure("small", gate, DEVICE.type, lambda run: [float(run().shape[1])] * 3)
-    assert row["hopper"]["milliseconds"] == row["phases"]["milliseconds"] == [40.0] * 3
-    assert max(row[who]["error"] for who in ("hopper", "phases")) < 0.01
-    assert row.get("wrong entries", 0) == 0
-    (shown,) = table_rows({"rows": [row]})
-    assert shown[0] == "`small`"
-    assert shown[2] == gate
+    rows = measure("small", gate, DEVICE.type, lambda run: [1.0] * 3)
+    assert [row["passes"] for row in rows] == list(PASSES)
+    assert max(row[who]["error"] for row in rows for who in ("hopper", "phases")) < 0.01
+    assert rows[0].get("wrong entries", 0) == 0
+    for row, shown in zip(rows, table_rows({"rows": rows}), strict=True):
+        assert shown[:4] == ["`small`", "1, 40, 1, 16, 16, 2", gate, row["passes"]]

@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 import torch
 
-from mirrormata.kernels.delta._hopper_plan import count_shared, hopper_plan
+from mirrormata.kernels.delta._hopper_plan import (
+    count_shared,
+    count_shared_back,
+    count_shared_gradients,
+    hopper_plan,
+)
 from mirrormata.kernels.delta._plan_check import KernelCall, plan_launches
 from mirrormata.tests.kernels.devices import measures_spills
 
@@ -27,6 +32,7 @@ MOST_SPILLED = {
     "prepare": 256,
     "chain": 320,
     "prepare_hopper": 160,
+    "gradients_hopper": 640,
 }
 """Bytes a thread; other kernels spill nothing."""
 
@@ -111,6 +117,29 @@ def test_the_kernels_on_hopper_compile() -> None:
             asked = count_shared(plan, K, gated=kernel["gated"])
             assert asked - 1024 <= kernel["shared"] <= asked, (kernel, asked)
             assert kernel["spilled"] <= 640, kernel
+
+
+@measures_spills
+def test_the_kernels_of_training_on_hopper_compile() -> None:
+    kernels = compiled("hopper_training")
+    names = ["prepare_hopper", "advance_hopper", "retreat_hopper", "gradients_hopper"]
+    assert [kernel["kernel"] for kernel in kernels] == names * 4
+    check(kernels)
+    for kernel in kernels:
+        K, V, gated = kernel["width"], kernel["values"] or kernel["width"], kernel["gated"]
+        sizes = K, V, getattr(torch, kernel["dtype"]), kernel["householders"]
+        plan = hopper_plan(*sizes, gated=gated, tokens=192, pairs=4, save=True)
+        assert plan is not None
+        asked = {
+            "advance_hopper": count_shared(plan, K, gated=gated, save=True),
+            "retreat_hopper": count_shared_back(K, plan.tokens, gated=gated),
+            "gradients_hopper": count_shared_gradients(K, V),
+        }.get(kernel["kernel"])
+        if asked is not None:
+            assert kernel["shared"] <= asked, (kernel, asked)
+        if kernel["kernel"] == "gradients_hopper":
+            # two programs a multiprocessor, which has 228 KiB and keeps one for each
+            assert kernel["shared"] <= 113 * 1024, kernel
 
 
 @measures_spills

@@ -71,7 +71,7 @@ def section(sections: tuple[Section, ...], slug: str) -> Section:
 
 
 def item(sections: tuple[Section, ...], slug: str) -> Item:
-    return next(i for s in sections for i in s.items if i.slug == slug)
+    return next(i for s in sections for i in s.every if i.slug == slug)
 
 
 def chart(sections: tuple[Section, ...], slug: str) -> Chart:

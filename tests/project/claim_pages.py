@@ -40,7 +40,8 @@ lists and explains them; see the [command line](../command-line.md#verify).
   a verdict can be relied on, and how far: [what is trusted](../trusted.md). A claim of your own:
   [command line](../command-line.md#a-claim-of-your-own).
 
-![What builds on what: an arrow goes from a claim to those that use it](../images/claims.svg)
+<div style="overflow-x: auto" tabindex="0" role="group" aria-label="The claims as a graph"><img src="../images/claims.svg" style="max-width: none"
+alt="What builds on what: an arrow goes from a claim to those that use it"></div>
 
 The statuses are those of the last run with quick effort, kept in `docs/claims.json`; tests compare them with a fresh run.
 

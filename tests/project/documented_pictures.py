@@ -61,7 +61,7 @@ def modular_arithmetic(path: Path) -> None:
     ]
     chart = curves_chart(found["name"], found["measure"], rows, 40, found["sweep"])
     assert chart is not None
-    path.write_bytes(draw_chart(chart, "svg", WIDTH))
+    path.write_bytes(draw_chart(chart, "svg", WIDTH, title=True))
 
 
 def random_automata(path: Path) -> None:

@@ -8,7 +8,7 @@ from mirrormata.benchmarks.chain_choices import HEAD as CHOICES_HEAD
 from mirrormata.benchmarks.chain_choices import table_rows as choices_rows
 from mirrormata.benchmarks.exchange import HEAD as EXCHANGE_HEAD
 from mirrormata.benchmarks.exchange import table_rows as exchange_rows
-from mirrormata.benchmarks.hopper_forward import table_rows as hopper_rows
+from mirrormata.benchmarks.hopper import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
@@ -57,9 +57,10 @@ def kernel_counters_table() -> str:
 
 
 def hopper_table() -> str:
-    """Forward passes of `delta_product` on Hopper: that chip's kernels and the others."""
-    head = ("shape", "B, T, H, K, V, n_h", "gate", "Hopper", "others", "ratio", "error", "the others'")
-    return table(head, hopper_rows(measured_results("hopper_forward_nvidia_h200")), range(3, 8))
+    """Both passes of `delta_product` on Hopper: that chip's kernels and the others."""
+    head = ["shape", "B, T, H, K, V, n_h", "gate", "passes", "Hopper", "others", "ratio"]
+    head += ["MiB", "the others'", "error", "the others'"]
+    return table(head, hopper_rows(measured_results("hopper_nvidia_h200")), range(4, 11))
 
 
 def layer_kernels_table() -> str:

@@ -93,6 +93,34 @@ def test_limits(tmp_path: Path) -> None:
         svg_text(dense)
 
 
+def with_sink(n: int) -> Automaton:
+    """A walk along n states by `a`; `b` leads to a sink, which is the second state."""
+    states: list[object] = ["q0", "nowhere", *(f"q{i}" for i in range(1, n))]
+    order = [0, *range(2, n + 1)]
+    ahead = {q: order[(i + 1) % n] for i, q in enumerate(order)}
+    return automaton_of(states, ["a", "b"], [[ahead.get(q, 1) for q in range(n + 1)], [1] * (n + 1)])
+
+
+@pytest.mark.parametrize(
+    ("n", "sink", "shown"), [(12, None, True), (13, None, False), (13, True, True), (12, False, False)]
+)
+def test_a_sink_of_many_arrows_is_left_out_and_the_picture_says_so(
+    n: int, sink: bool | None, shown: bool
+) -> None:
+    found = texts(svg_text(with_sink(n), sink=sink))
+    note = "not drawn: the state nowhere, which no letter leaves; letters without an arrow lead there, from "
+    assert ("nowhere" in found) is shown
+    assert (found.count("b") == n) is shown
+    assert (f"{note}{n} states" in found) is not shown
+    assert found.count("a") == n
+    assert all(f"q{i}" in found for i in range(n))
+
+
+def test_a_start_that_is_a_sink_is_drawn() -> None:
+    found = texts(svg_text(automaton_of(["p"], ["a"], [[0]]), sink=False))
+    assert "p" in found
+
+
 def test_awkward_labels() -> None:
     states: list[object] = ["", "a\nb\x00", "$x^2$", ("tuple", frozenset({1})), None, "<&>", "日本"]
     rows = [[(q + 1) % 7 for q in range(7)], [0] * 7]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import warnings
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions.automata._automaton import Automaton
@@ -30,11 +32,18 @@ _INK, _PAPER, _FILL = "#1f2933", "#ffffff", "#f5f7fa"
 _LETTER_COLOURS = ("#0b5fa5", "#b3440a", "#1b7f4d", "#8a3b9c", "#8f6a00", "#0d7d8c", "#b02a5b", "#5a5f66")
 _CIRCLE_STATES = 14
 _LAYERED_ARROWS = 1_000
+_MOST_INTO_SINK = 12
 _SCALES = (1.0, 1.3, 1.7)
 _WIDEST_PIXELS = 6_000
 
 
-def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int = MAX_DRAWN_STATES) -> None:
+def draw_automaton(
+    automaton: AutomatonLike,
+    path: str | Path,
+    *,
+    max_drawn: int = MAX_DRAWN_STATES,
+    sink: bool | None = None,
+) -> None:
     """Draw the graph of an automaton to an `.svg` or `.png` file. The same automaton gives the same bytes.
 
     Accepting states have two rings, and the start state has an incoming arrow without a source. Moore outputs are below the names,
@@ -44,6 +53,8 @@ def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int
         automaton: an automaton in any form that `as_automaton` accepts.
         path: an `.svg` or `.png` file.
         max_drawn: the largest number of states that are drawn.
+        sink: whether a sink, a state that no letter leaves, is drawn with the arrows into it. By default it is drawn unless
+            more than 12 arrows lead into it. The picture says what it leaves out.
 
     Raises:
         InputError: the extension is another one, there are more than `max_drawn` states or `MAX_DRAWN_ARROWS` arrows, or the
@@ -54,20 +65,54 @@ def draw_automaton(automaton: AutomatonLike, path: str | Path, *, max_drawn: int
         raise InputError(
             f"{path}: pictures are written as .svg or .png, not {suffix or 'without an extension'}"
         )
-    write_bytes(path, _render_automaton(as_automaton(automaton), suffix[1:], max_drawn))
+    write_bytes(path, _render_automaton(as_automaton(automaton), suffix[1:], max_drawn, sink))
 
 
-def svg_text(automaton: AutomatonLike, *, max_drawn: int = MAX_DRAWN_STATES) -> str:
+def svg_text(automaton: AutomatonLike, *, max_drawn: int = MAX_DRAWN_STATES, sink: bool | None = None) -> str:
     """Draw the graph of an automaton as SVG text, for notebooks; see `draw_automaton`.
 
     Args:
         automaton: an automaton in any form that `as_automaton` accepts.
         max_drawn: the largest number of states that are drawn.
+        sink: whether a sink is drawn with the arrows into it, see `draw_automaton`.
     """
-    return _render_automaton(as_automaton(automaton), "svg", max_drawn).decode("utf-8")
+    return _render_automaton(as_automaton(automaton), "svg", max_drawn, sink).decode("utf-8")
 
 
-def _render_automaton(automaton: Automaton, kind: str, max_states: int) -> bytes:
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """What is drawn of an automaton: `part` without a sink, where `kept` `[letters, states]` are the moves that have arrows."""
+
+    part: Automaton
+    kept: NDArray[np.bool_]
+    notes: tuple[str, ...]
+
+
+def _leave_out_sink(automaton: Automaton, sink: bool | None) -> _Drawn:
+    """All of the automaton, or all but its sink and the moves into it, which become loops of `part` that have no arrows."""
+    whole = _Drawn(automaton, np.ones(automaton.transitions.shape, dtype=bool), _identity_note(automaton))
+    maps, states = automaton.transitions, np.arange(len(automaton.states))
+    sinks = [q for q in states[(maps == states).all(axis=0)].tolist() if q != automaton.start]
+    if sink or len(sinks) != 1:
+        return whole
+    (out,) = sinks
+    rest = np.delete(states, out)
+    into = maps[:, rest] == out
+    if sink is None and int(into.any(axis=0).sum()) <= _MOST_INTO_SINK:
+        return whole
+    moved = np.where(into, rest, maps[:, rest])
+    columns = automaton.outputs[:, rest] if automaton.is_mealy else automaton.outputs[rest]
+    part = replace(
+        automaton, states=tuple(automaton.states[q] for q in rest), transitions=moved - (moved > out),
+        start=automaton.start - int(automaton.start > out), outputs=columns,
+    )  # fmt: skip
+    name = shorten_label(automaton.states[out], _LONGEST_NAME)
+    count = int(into.any(axis=0).sum())
+    note = f"not drawn: the state {name}, which no letter leaves; letters without an arrow lead there, from {count} states"
+    return _Drawn(part, ~into, (*whole.notes, note))
+
+
+def _render_automaton(automaton: Automaton, kind: str, max_states: int, sink: bool | None) -> bytes:
     import matplotlib as mpl
 
     n = len(automaton.states)
@@ -79,7 +124,7 @@ def _render_automaton(automaton: Automaton, kind: str, max_states: int) -> bytes
     # a font without some sign of a label is no reason to print on standard error
     with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mirrormata", "svg.fonttype": "none"}):
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure, longest = _figure(automaton)
+        figure, longest = _figure(_leave_out_sink(automaton, sink))
         stream = io.BytesIO()
         if kind == "svg":
             figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
@@ -89,8 +134,9 @@ def _render_automaton(automaton: Automaton, kind: str, max_states: int) -> bytes
     return stream.getvalue()
 
 
-def _figure(automaton: Automaton) -> tuple[Figure, float]:
+def _figure(drawn: _Drawn) -> tuple[Figure, float]:
     """The finished figure, one unit to the point, and its longest side in points."""
+    automaton, notes = drawn.part, drawn.notes
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -104,13 +150,11 @@ def _figure(automaton: Automaton) -> tuple[Figure, float]:
         radius = max(
             radius, 19.0, min(max(_text_size(o, _OUTPUT_SIZE)[0] for o in outputs) / 2 + 7, _RADII[1])
         )
-    drawing = _composition(automaton, radius)
+    drawing = _composition(drawn, radius)
 
-    legend = _identity_legend(automaton)
     x0, y0, x1, y1 = drawing.bounds()
-    if legend:
-        y0 -= 22
-        x1 = max(x1, x0 + _text_size(legend, _LABEL_SIZE)[0])
+    y0 -= 10 + 14 * len(notes) if notes else 0
+    x1 = max([x1, *(x0 + _text_size(note, _LABEL_SIZE)[0] for note in notes)])
     margin = 8.0
     width, height = x1 - x0 + 2 * margin, y1 - y0 + 2 * margin
     figure = Figure(figsize=(width / 72, height / 72), facecolor=_PAPER)
@@ -122,17 +166,17 @@ def _figure(automaton: Automaton) -> tuple[Figure, float]:
 
     _draw_edges(axes, drawing, coloured=len(automaton.letters) <= len(_LETTER_COLOURS))
     _draw_states(axes, automaton, drawing, names, outputs)
-    if legend:
-        axes.text(x0, y0 + 4, legend, size=_LABEL_SIZE, color=_INK, va="bottom", **_TEXT)
+    for row, note in enumerate(reversed(notes)):
+        axes.text(x0, y0 + 4 + 14 * row, note, size=_LABEL_SIZE, color=_INK, va="bottom", **_TEXT)
     return figure, max(width, height)
 
 
 _TEXT: dict[str, Any] = {"family": _FONT, "parse_math": False}
 
 
-def _composition(automaton: Automaton, radius: float) -> Composition:
+def _composition(drawn: _Drawn, radius: float) -> Composition:
     """The best of the layered and, where it may do, the circular layout, wider where labels would cover something."""
-    labels = edge_labels(automaton)
+    automaton, labels = drawn.part, edge_labels(drawn.part, drawn.kept)
     if len(labels) > MAX_DRAWN_ARROWS:
         raise InputError(
             f"{automaton.name}: {len(labels):,} arrows are too many for a picture (limit {MAX_DRAWN_ARROWS:,}); "
@@ -164,13 +208,20 @@ def _composition(automaton: Automaton, radius: float) -> Composition:
     return best
 
 
-def edge_labels(automaton: Automaton) -> dict[tuple[int, int], tuple[str, int]]:
-    """For each pair of states joined by letters: their list as one label, and the first letter's index."""
+def edge_labels(
+    automaton: Automaton, kept: NDArray[np.bool_] | None = None
+) -> dict[tuple[int, int], tuple[str, int]]:
+    """For each pair of states joined by letters: their list as one label, and the first letter's index.
+
+    `kept` `[letters, states]`: the moves that are drawn, by default all.
+    """
     lists: dict[tuple[int, int], list[str]] = {}
     first: dict[tuple[int, int], int] = {}
     for x, row in enumerate(automaton.transitions.tolist()):
         letter = shorten_label(automaton.letters[x], _LONGEST_NAME)
         for q, r in enumerate(row):
+            if kept is not None and not kept[x, q]:
+                continue
             text = letter
             if automaton.is_mealy:
                 text += "/" + shorten_label(automaton.outputs[x, q], _LONGEST_NAME)
@@ -221,14 +272,14 @@ def _show_outputs(automaton: Automaton) -> list[str] | None:
     return None if same else texts
 
 
-def _identity_legend(automaton: Automaton) -> str:
+def _identity_note(automaton: Automaton) -> tuple[str, ...]:
     points = np.arange(len(automaton.states))
     letters = [
         shorten_label(letter, _LONGEST_NAME)
         for letter, row in zip(automaton.letters, automaton.transitions, strict=True)
         if np.array_equal(row, points)
     ]
-    return f"identity letters: {comma_list(letters, 60)}" if letters else ""
+    return (f"identity letters: {comma_list(letters, 60)}",) if letters else ()
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path as Curve
 
 from .._verdict import status_in_words
 from ..pictures._mirrors import picture_format, write_figure
@@ -25,7 +26,8 @@ _SHAPES = {
     **dict.fromkeys(("cited", "unknown"), _JAGGED),
 }
 _INK, _PAPER = "#1f2933", "#ffffff"
-_HEIGHT, _ROW, _COLUMN = 0.3, 0.5, 2.3
+_HEIGHT, _ROW, _GAP, _END = 0.36, 0.56, 0.7, 0.1
+"""Inches: height of a box, distance of rows, room for arrows between columns, their least level end."""
 _MARKS = {"proved": "✓", "exhaustive": "#", "supported": "≈", "refuted": "✗", "cited": "→", "unknown": "?"}
 """One sign a status, so that colours are not needed to tell them apart."""
 
@@ -51,18 +53,18 @@ def draw_claims(claims: Iterable[Claim], statuses: Mapping[str, str], path: str 
 
 
 def _figure(listed: list[Claim], edges: list[tuple[str, str]], statuses: Mapping[str, str]) -> Figure:
-    centres = _centres([claim.id for claim in listed], edges)
-    left, right = min(x for x, _ in centres.values()), max(x for x, _ in centres.values())
+    centres, ways = _place([claim.id for claim in listed], edges)
+    left = min(x - _width(name) / 2 for name, (x, _) in centres.items())
+    right = max(x + _width(name) / 2 for name, (x, _) in centres.items())
     low, high = min(y for _, y in centres.values()), max(y for _, y in centres.values())
-    width, height = right - left + _COLUMN, high - low + _ROW + 0.6
+    width, height = right - left + 0.2, high - low + _ROW + 0.7
     figure = Figure(figsize=(width, height), facecolor=_PAPER)
     axes: Any = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
-    axes.set_xlim(left - _COLUMN / 2, right + _COLUMN / 2)
-    axes.set_ylim(low - _ROW / 2 - 0.1, high + _ROW / 2 + 0.5)
-    for used, user in edges:
-        (x, y), (to, end) = centres[used], centres[user]
-        _arrow(axes, (x + _width(used) / 2, y), (to - _width(user) / 2, end))
+    axes.set_xlim(left - 0.1, right + 0.1)
+    axes.set_ylim(low - _ROW / 2 - 0.1, high + _ROW / 2 + 0.6)
+    for way in ways:
+        _arrow(axes, way)
     for claim in listed:
         _box(axes, claim.id, centres[claim.id], statuses.get(claim.id, "unknown"))
     met = {statuses.get(claim.id, "unknown") for claim in listed}
@@ -74,12 +76,21 @@ def _figure(listed: list[Claim], edges: list[tuple[str, str]], statuses: Mapping
         for status, colour in _COLOURS.items()
         if status in met
     ]  # fmt: skip
-    axes.legend(handles=handles, loc="upper left", ncols=len(handles), frameon=False, fontsize=9)
+    axes.legend(
+        handles=handles, loc="upper left", ncols=len(handles), frameon=False, fontsize=11,
+        title="Claims: an arrow goes from a claim to those that use it", title_fontsize=11, alignment="left",
+    )  # fmt: skip
     return figure
 
 
-def _centres(names: list[str], edges: list[tuple[str, str]]) -> dict[str, tuple[float, float]]:
-    """What is used to the left of what uses it (Sugiyama's method), part after part in rows; single claims last."""
+_Point = tuple[float, float]
+
+
+def _place(names: list[str], edges: list[tuple[str, str]]) -> tuple[dict[str, _Point], list[list[_Point]]]:
+    """Centres of boxes, and the points of each edge: from a point with an even place to the next it runs level, past boxes.
+
+    What is used is to the left of what uses it (Sugiyama's method), part after part in rows; single claims come last.
+    """
     from fast_sugiyama import from_edges
 
     single = [name for name in names if not any(name in edge for edge in edges)]
@@ -89,23 +100,52 @@ def _centres(names: list[str], edges: list[tuple[str, str]]) -> dict[str, tuple[
     linked = len(names) - len(single)
     pairs = sorted({(numbers[a], numbers[b]) for a, b in edges})
     layouts = from_edges(pairs, vertex_spacing=100, dummy_size=30) if pairs else []
-    parts = [{int(i): xy for i, xy in layout[0] if int(i) < linked} for layout in layouts]
-    parts.sort(key=lambda part: (-len(part), min(part)))
-    parts += [{i: (0.0, 0.0)} for i in range(linked, len(names))]
-    centres: dict[str, tuple[float, float]] = {}
+    parts = [
+        ({int(i): xy for i, xy in layout[0]}, [(int(a), int(b)) for a, b in layout[3] or ()])
+        for layout in layouts
+    ]
+    parts.sort(key=lambda part: (-len(part[0]), min(part[0])))
+    parts += [({i: (0.0, 0.0)}, []) for i in range(linked, len(names))]
+    centres, ways = dict[str, _Point](), list[list[_Point]]()
     shelf, below, right, width = 0.0, 0.0, 0.0, 0.0
-    for part in parts:
+    for part, steps in parts:
         levels = sorted({round(y, 6) for _, y in part.values()}, reverse=True)
         across = [x for x, _ in part.values()]
-        size = (len(levels) * _COLUMN, (max(across) - min(across)) / 100 * _ROW + _ROW)
+        level_of = {i: levels.index(round(y, 6)) for i, (_, y) in part.items()}
+        # a node of a single claim is one beyond those that are linked, and is no bend of an edge
+        boxes = [i for i in part if i < linked or not steps]
+        wide = [
+            max((_width(names[i]) for i in boxes if level_of[i] == k), default=0.3)
+            for k in range(len(levels))
+        ]
+        size = (sum(wide) + _GAP * len(wide), (max(across) - min(across)) / 100 * _ROW + _ROW)
         width = max(width, size[0])
         if right + size[0] > width + 1e-6:
             shelf, right = below, 0.0
-        for i, (x, y) in part.items():
-            place = (right + levels.index(round(y, 6)) * _COLUMN, shelf - (x - min(across)) / 100 * _ROW)
-            centres[names[i]] = place
+        middles = [right + sum(wide[:k]) + _GAP * k + wide[k] / 2 for k in range(len(wide))]
+        place = {
+            i: (middles[level_of[i]], shelf - (x - min(across)) / 100 * _ROW) for i, (x, _) in part.items()
+        }
+        column, box = (
+            {i: wide[level_of[i]] / 2 + _END for i in part},
+            {i: _width(names[i]) / 2 for i in boxes},
+        )
+        centres |= {names[i]: place[i] for i in boxes}
+        after = dict(steps)  # of the nodes that edges bend at, each of which has one step
+        for start, node in steps:
+            if start < linked:
+                way = [start, node]
+                while way[-1] >= linked:
+                    way.append(after[way[-1]])
+                first, last = way[0], way[-1]
+                sides = [
+                    (first, box[first]),
+                    *[(i, s * column[i]) for i in way for s in (-1, 1)][1:-1],
+                    (last, -box[last]),
+                ]
+                ways.append([(place[i][0] + side, place[i][1]) for i, side in sides])
         below, right = min(below, shelf - size[1]), right + size[0]
-    return centres
+    return centres, ways
 
 
 def _box(axes: Any, name: str, centre: tuple[float, float], status: str) -> None:
@@ -119,17 +159,30 @@ def _box(axes: Any, name: str, centre: tuple[float, float], status: str) -> None
         )
     )
     text = f"{name} {_MARKS[status]}"
-    axes.text(*centre, text, ha="center", va="center", size=8, color=_INK, zorder=3, parse_math=False)
+    axes.text(*centre, text, ha="center", va="center", size=11, color=_INK, zorder=3, parse_math=False)
 
 
 def _width(name: str) -> float:
-    return max(0.75, 0.085 * len(name) + 0.3)
+    return max(0.8, 0.098 * len(name) + 0.42)
 
 
-def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start, end, arrowstyle="-|>", mutation_scale=8,
-            lw=0.8, color="#8a94a3", shrinkA=1, shrinkB=1, zorder=1,
-        )
-    )  # fmt: skip
+def _curve_of(way: list[_Point]) -> Curve:
+    """Along the points, level and in curves by turns."""
+    points, codes = way[:2], [Curve.MOVETO, Curve.LINETO]
+    for begin, end, beyond in zip(way[1::2], way[2::2], way[3::2], strict=False):
+        middle = (begin[0] + end[0]) / 2
+        points += [(middle, begin[1]), (middle, end[1]), end, beyond]
+        codes += [*[Curve.CURVE4] * 3, Curve.LINETO]
+    return Curve(points, codes)
+
+
+def _arrow(axes: Any, way: list[_Point]) -> None:
+    style: Any = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 9,
+        "lw": 0.9,
+        "color": "#7b8594",
+        "shrinkA": 1,
+        "shrinkB": 1,
+    }
+    axes.add_patch(FancyArrowPatch(path=_curve_of(way), zorder=1, **style))

@@ -27,7 +27,7 @@ def lrnn_of(spec: str, theorem: str | None = None) -> LRNN:
 
 def item(sections: tuple[Section, ...] | Section, slug: str) -> Any:
     groups = (sections,) if isinstance(sections, Section) else sections
-    (one,) = [i for section in groups for i in section.items if i.slug == slug]
+    (one,) = [i for section in groups for i in section.every if i.slug == slug]
     return one
 
 
@@ -40,11 +40,11 @@ def finite(series: Series) -> list[tuple[int, float]]:
 
 
 def assert_sound(sections: tuple[Section, ...]) -> None:
-    slugs = [i.slug for section in sections for i in section.items]
+    slugs = [i.slug for section in sections for i in section.every]
     assert len(set(slugs)) == len(slugs)
     for section in sections:
         assert section.text.endswith(".")
-        for i in section.items:
+        for i in section.every:
             assert i.description.endswith(".")
             assert i.title
             assert i.source

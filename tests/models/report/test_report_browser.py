@@ -7,16 +7,17 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mirrormata.models.report._data import Chart, Picture, Section, format_csv
+from mirrormata.models.report._data import Chart, Picture, Section, Table, format_csv
 from mirrormata.models.report._page import render_page
 from mirrormata.tests.models.report.browser import browser, browser_path, opened
-from mirrormata.tests.models.report.report_examples import HOSTILE, sections
+from mirrormata.tests.models.report.report_examples import HOSTILE, letters, sections
 from mirrormata.tests.models.report.report_screenshot import IMAGE, example, stored_words, words
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def test_a_picture_runs_and_loads_nothing(started: Browser, tmp_path: Path) -> N
 
 def test_labels_of_users_are_seen_as_they_are(shown: Page) -> None:
     assert shown.locator("#betas h3").inner_text() == f"β by letter {HOSTILE}"
-    assert HOSTILE in shown.locator("#betas_plot .annotation-text").all_text_contents()
+    assert f"{HOSTILE}: 2" in shown.locator("#betas .legend .mark span").all_text_contents()
     shown.locator("#betas").scroll_into_view_if_needed()
     box = shown.locator("#betas_plot .barlayer .trace").nth(1).locator(".point path").nth(1).bounding_box()
     assert box
@@ -267,6 +268,67 @@ def test_it_prints_without_controls_on_white(started: Browser, file: Path) -> No
     shown.emulate_media(media="screen")
     assert shown.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert re.match(rb"%PDF", shown.pdf())
+    shown.context.close()
+
+
+@pytest.fixture(scope="module")
+def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page whose second section is folded."""
+    folder = tmp_path_factory.mktemp("folded")
+    first, second, *_ = sections(folder)
+    page = render_page("t", [first, replace(second, items=(), folded=second.items)], headline="It works.")
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    return folder / "page.html"
+
+
+def test_who_prints_at_once_prints_all_plots_folded_ones_too(started: Browser, folded: Path) -> None:
+    shown = started.new_context().new_page()
+    shown.goto(folded.resolve().as_uri())
+    assert re.match(rb"%PDF", shown.pdf())
+    assert shown.locator("#accuracy_plot .main-svg").count() > 0
+    assert shown.locator("#norms_plot .scatterlayer .trace").count() == 4
+    assert not shown.locator(".more").evaluate("more => more.open")
+    shown.context.close()
+
+
+def test_folded_plots_are_drawn_when_they_are_unfolded(started: Browser, folded: Path) -> None:
+    shown = opened(started, folded)
+    assert not shown.locator("#norms_plot .main-svg").count()
+    shown.locator(".more > summary").press("Enter")
+    shown.wait_for_selector("#norms_plot .main-svg")
+    assert (
+        shown.locator("#norms_plot").evaluate(
+            "p => p.querySelector('.main-svg').getBoundingClientRect().width"
+        )
+        > 300
+    )
+    shown.context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1360])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(started: Browser, file: Path, width: int, theme: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    shown = opened(
+        started, file, color_scheme=theme, viewport={"width": width, "height": 900}, bypass_csp=True
+    )
+    shown.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    found = Axe().run(shown).response
+    assert len(found["passes"]) > 20
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+    shown.context.close()
+
+
+def test_a_table_that_is_cut_says_so(started: Browser, tmp_path: Path) -> None:
+    wide = Table(
+        "wide", "Wide", "", [f"column {i}" for i in range(30)], [tuple(f"cell {i}" for i in range(30))], ""
+    )
+    file = tmp_path / "page.html"
+    file.write_text(render_page("t", [Section("s", "S", "", (wide, letters()))]), encoding="utf-8")
+    shown = opened(started, file)
+    assert shown.locator("#wide .hint").is_visible()
+    assert not shown.locator("#letters .hint").is_visible()
     shown.context.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from hashlib import sha256
@@ -54,7 +55,7 @@ def certificates(tmp_path: Path) -> Path:
 
 def rows(folder: Path, slug: str, **options: Any) -> list[tuple[Any, ...]]:
     sections = module.sections_of(open_folder(folder), **options)
-    (table,) = [item for s in sections for item in s.items if item.slug == slug and isinstance(item, Table)]
+    (table,) = [item for s in sections for item in s.every if item.slug == slug and isinstance(item, Table)]
     return list(table.rows)
 
 
@@ -118,7 +119,18 @@ def test_the_summary_says_what_there_is(certificates: Path) -> None:
     document["layers"] = []
     (tmp / "broken.json").write_text(json.dumps(document))
     first, *_ = module.sections_of(open_folder(tmp))
-    assert "Certificates, with the checker's verdict" in first.text
+    assert first.text.startswith("The checker finds broken.json, of kind table, invalid: ")
+    (one, *_) = module.sections_of(open_folder(certificates))
+    assert one.text.startswith(
+        "mod:3 is followed by a linear RNN of 1 layer and 1 head with at most 2 factors a letter"
+    )
+    assert one.text.endswith("the checker finds its certificate valid.")
+    write_certificate(full_certificate(construct("parity")), certificates / "parity.json")
+    (both, *_) = module.sections_of(open_folder(certificates))
+    assert both.text == "2 certificates, all of them valid: mod:3, parity."
+    assert [(row[0], row[2], row[3]) for row in rows(certificates, "findings")] == [
+        ("mod3.json", "valid", "mod:3"), ("parity.json", "valid", "parity"),
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("quick")
@@ -236,12 +248,15 @@ def test_a_training_is_shown_beside_the_construction(tmp_path: Path, call: Call)
     options = [part for entry in small for part in ("--set", entry)]
     lengths = ("--steps", "20", "--batch", "8", "--lengths", "2-8", "--test-lengths", "8,16", "--layers", "1")
     assert call("train", "parity", "-o", str(folder), *lengths, *options, "--device", "cpu").status == 0
-    found = call("report", str(folder), "--words", "16", "--length", "32", "--max-steps", "50", "--json")
+    found = call("report", str(folder), "--words", "16", "--length", "64", "--max-steps", "50", "--json")
     assert found.status == 0
     sections = found.json["sections"]
     assert sections[0] == "summary"
     assert "automaton" in sections
-    (files,) = show_provenance(open_folder(folder)).items
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "16 random words of 64 letters" in page
+    assert re.search(r"<h1>deltaproduct, trained on parity, is right up to \d+ letters?[;,]", page)
+    (files,) = show_provenance(open_folder(folder)).folded
     assert isinstance(files, Table)
     assert [row[0] for row in files.rows] == [
         "settings.json", "task.json", "metrics.jsonl", "result.json", "seed-0/config.json", "seed-0/task.json",

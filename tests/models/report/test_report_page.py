@@ -32,12 +32,13 @@ from mirrormata.models.report._data import (
     number_slugs,
 )
 from mirrormata.models.report._page import MOST_ROWS, render_page
-from mirrormata.models.report._plots import GROUPS, ROLES, THEMES, choose_look, place_mark, plot_chart
+from mirrormata.models.report._plots import GROUPS, ROLES, THEMES, choose_look, choose_mark_looks, plot_chart
 from mirrormata.tests.models.report.report_examples import (
     HOSTILE,
     accuracy,
     betas,
     clusters,
+    letters,
     norms,
     sections,
     spectrum,
@@ -278,23 +279,61 @@ def test_a_role_has_one_look_everywhere_and_no_two_share_one() -> None:
         choose_look(-1)
 
 
-def test_marks_are_lines_at_their_place_with_labels_in_rows() -> None:
+def test_marks_are_lines_at_their_place_which_the_legend_tells_apart() -> None:
     layout = plotted(accuracy())["layout"]
-    assert [(s["x0"], s["x1"]) for s in layout["shapes"][:2]] == [(120, 120), (64, 64)]
+    assert [(s["x0"], s["x1"]) for s in layout["shapes"][:2]] == [(64, 64), (120, 120)]
     assert layout["shapes"][2]["y0"] == 1 / 24
-    training = next(a for a in layout["annotations"] if a["text"] == "training length 64")
-    assert 10 ** training["x"] == pytest.approx(64)
-    assert len({a["yshift"] for a in layout["annotations"] if "yshift" in a}) == 2
-    assert place_mark(accuracy(), Mark("x", 8, "")) == 0
-    assert place_mark(accuracy(), Mark("x", 128, "")) == pytest.approx(0.5)
-    near = Chart("c", "c", "", "x", "y", (Series("a", (0.0, 1.0), (0.0, 1.0)),), "",
-                 (Mark("y", 0.5, "one"), Mark("y", 0.51, "two")))  # fmt: skip
-    assert {a["x"] for a in plotted(near)["layout"]["annotations"]} == {0, 1}
+    assert "annotations" not in layout
+    looks = [found for _, found in choose_mark_looks(accuracy())]
+    assert [(s["line"]["color"], s["line"]["dash"]) for s in layout["shapes"]] == [
+        (a.colour, a.dash) for a in looks
+    ]
+    assert len({a.colour for a in looks}) == len({a.dash for a in looks}) == 3
+    text = render_figure(accuracy())
+    entries = re.findall(r'<li class="mark">.*?stroke="([^"]+)".*?<span>([^<]+)</span>', text, re.DOTALL)
+    shown = ["training length 64", "predicted horizon 120", "chance: 0.04167"]
+    assert entries == list(zip([a.colour for a in looks], shown, strict=True))
+
+
+def test_a_mark_of_a_series_has_its_colour() -> None:
+    chart = replace(accuracy(), marks=(Mark("x", 64, "certified", 5), Mark("x", 70, "training")))
+    first, second = (found.colour for _, found in choose_mark_looks(chart))
+    assert first == choose_look(5).colour != second
+
+
+def test_lines_of_groups_differ_in_colour_and_dash() -> None:
+    looks = [choose_look(role) for role in range(4, 10)]
+    assert len({found.colour for found in looks}) == len({found.dash for found in looks}) == 6
+
+
+def test_a_logarithmic_axis_of_whole_numbers_begins_and_ends_with_them() -> None:
+    axis = plotted(accuracy())["layout"]["xaxis"]
+    assert axis["tickformat"] == ",d"
+    low, high = (10**x for x in axis["range"])
+    assert 6.5 < low < 8
+    assert 2048 < high < 2600
+
+
+def test_folded_items_are_part_of_the_page_and_named_while_they_are_folded() -> None:
+    text = render_page("t", [Section("s", "S", "", (letters(),), (spectrum(),))], headline="It works.")
+    assert "".join(Reader(text).texts["summary"]).startswith("More: Eigenvalues")
+    found = re.search(r'id="page_plots">(.*?)</script>', text, re.DOTALL)
+    assert found
+    assert list(json.loads(found[1])["charts"]) == ["spectrum"]
+    assert Reader(text).texts["h1"] == ["It works."]
+    assert "t" in Reader(text).texts["p"]
+
+
+def test_a_table_of_two_columns_is_a_list_of_pairs() -> None:
+    pairs = Table("t", "T", "", ("entry", "value"), (("a", 1.23456789), ("b", None)), "")
+    read = Reader(render_page("t", [Section("s", "S", "", (pairs,))]))
+    assert not read.of("table")
+    assert (read.texts["dt"], read.texts["dd"]) == (["a", "b"], ["1.235", "–"])
 
 
 def test_a_mark_that_a_logarithm_leaves_out_is_still_read() -> None:
     chart = replace(accuracy(), marks=(Mark("x", 0, "horizon none"), Mark("x", 64, "training")))
-    assert [a["text"] for a in plotted(chart)["layout"]["annotations"]] == ["training"]
+    assert [s["x0"] for s in plotted(chart)["layout"]["shapes"]] == [64]
     assert "Marks: horizon none (length (letters) 0); training (length (letters) 64)" in render_figure(chart)
 
 

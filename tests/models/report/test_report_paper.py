@@ -82,4 +82,5 @@ def test_labels_are_no_formulas_and_none_is_left_out(monkeypatch: pytest.MonkeyP
     names = ("$\\frac{a$", "_hidden", "a$b$c")
     series = tuple(Series(name, (0.0, 1.0), (0.0, 1.0), "line", k) for k, name in enumerate(names))
     draw_chart(replace(accuracy(), series=series, x_label="$x_", log_x=False), "png")
-    assert shown == ["\\$\\frac{a\\$", " _hidden", "a\\$b\\$c"]
+    assert shown[:3] == ["\\$\\frac{a\\$", " _hidden", "a\\$b\\$c"]
+    assert shown[3:] == ["training length 64", "predicted horizon 120", "chance"]

@@ -1,9 +1,10 @@
-"""`delta_product`'s forward pass on a Hopper GPU: the two kernels of that chip beside the kernels of every chip.
+"""`delta_product` on a Hopper GPU: the kernels of that chip beside the kernels of every chip, forward, and forward and backward.
 
-    python -m mirrormata.benchmarks.hopper_forward [--shapes NAME,NAME] [--output FILE]
+    python -m mirrormata.benchmarks.hopper [--shapes NAME,NAME] [--output FILE]
 
-Milliseconds of CUDA graphs, caches flushed: medians, with the 20th and 80th percentile; errors of outputs against float64; wrong
-entries of outputs and last states on words of integer swaps.
+Milliseconds of CUDA graphs, caches flushed: medians, with the 20th and 80th percentile; MiB that forward and backward take at
+most beside the inputs; errors of outputs, and the largest of all gradients', against float64; wrong entries of outputs and last
+states on words of integer swaps.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ SHAPES = {
     "lm_nh3": (4, 4096, 8, 128, 128, 3),
     "st128_nh4": (256, 128, 8, 128, 128, 4),
     "one_sequence": (1, 8192, 16, 64, 64, 1),
+    "k64_v128": (4, 4096, 8, 64, 128, 1),
     "short_nh2": (32, 512, 4, 64, 64, 2),
     "wide": (2, 4096, 4, 256, 256, 1),
 }
@@ -37,6 +39,7 @@ GATES = ("none", "weak", "strong")
 """None; exp(-0.1 u) for u uniform in [0, 1], where a chunk's products can be divided by; exp(-5 u), where most cannot."""
 CHECKED = 512
 """Tokens of one sequence that are compared with float64."""
+PASSES = ("forward", "forward and backward")
 
 
 def draw_inputs(shape: tuple[int, ...], gate: str, device: str) -> tuple[list[Tensor], Tensor | None]:
@@ -83,29 +86,66 @@ def permute_states(keys: Tensor) -> Tensor:
     return found
 
 
-def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any]], Any]) -> Row:
-    """Times and errors of both; `timed` takes a call."""
+def call_both(inputs: list[Tensor], a: Tensor | None, do: Tensor, **options: Any) -> tuple[Tensor, ...]:
+    """Outputs, and gradients of all inputs."""
+    leaves = [x.detach().requires_grad_() for x in (*inputs, a) if x is not None]
+    q, k, v, beta, *gates = leaves
+    o, _ = delta_product(q, k, v, beta, a=gates[0] if gates else None, **options)
+    return o.detach(), *torch.autograd.grad(o, leaves, do)
+
+
+def find_errors(shape: tuple[int, ...], gate: str, device: str) -> list[float]:
+    """Errors of the outputs, and the largest of the gradients', of one sequence's first tokens."""
+    _, T, H, K, V, n_h = shape
+    inputs, a = draw_inputs((1, min(T, CHECKED), H, K, V, n_h), gate, device)
+    do = torch.randn(
+        1, min(T, CHECKED), H, V, device=device, generator=torch.Generator(device).manual_seed(2)
+    ).bfloat16()
+    wide = [x.double() for x in inputs], None if a is None else a.double(), do.double()
+    exact = call_both(*wide, householders=n_h, backend="torch")
+    found = call_both(inputs, a, do, householders=n_h, mode="chunk")
+    errors = [float((x - y).norm() / y.norm()) for x, y in zip(found, exact, strict=True)]
+    return [errors[0], max(errors[1:])]
+
+
+def peak_memory(run: Callable[[], Any]) -> int:
+    """MiB of a GPU that a call takes at most beside what is there."""
+    if not torch.cuda.is_available():
+        return 0
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    run()
+    torch.cuda.synchronize()
+    return round((torch.cuda.max_memory_allocated() - before) / 2**20)
+
+
+def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any]], Any]) -> list[Row]:
+    """Times and errors of both, a row for each kind of passes; `timed` takes a call."""
     from mirrormata.kernels.delta import _hopper
 
     shape = SHAPES[name]
-    n_h = shape[5]
+    B, T, H, _, V, n_h = shape
     inputs, a = draw_inputs(shape, gate, device)
-    some = [x[:1, : CHECKED * n_h if rows else CHECKED] for x, rows in zip(inputs, (0, 1, 1, 1), strict=True)]
-    gates = None if a is None else a[:1, :CHECKED].double()
-    q, k, v, beta = (x.double() for x in some)
-    exact, _ = delta_product(q, k, v, beta, a=gates, householders=n_h, backend="torch")
-    row: Row = {"shape": name, "B T H K V n_h": list(shape), "gate": gate}
+    do = torch.randn(B, T, H, V, device=device, generator=torch.Generator(device).manual_seed(2)).bfloat16()
+    rows: list[Row] = [
+        {"shape": name, "B T H K V n_h": list(shape), "gate": gate, "passes": passes} for passes in PASSES
+    ]
 
-    def run() -> Tensor:
-        o: Tensor
-        o, _ = delta_product(*inputs, a=a, householders=n_h, mode="chunk")  # type: ignore[misc]
+    def forward() -> Tensor:
+        with torch.no_grad():
+            o: Tensor = delta_product(*inputs, a=a, householders=n_h, mode="chunk")[0]  # type: ignore[misc]
         return o
 
+    def both() -> tuple[Tensor, ...]:
+        return call_both(inputs, a, do, householders=n_h, mode="chunk")
+
     for who in ("hopper", "phases"):
-        takes: Callable[[Any], bool] = _hopper.takes_hopper if who == "hopper" else lambda _: False
-        with torch.no_grad(), patch("mirrormata.kernels.delta._operator.takes_hopper", takes):
-            o = run()[:1, :CHECKED].double()
-            row[who] = {"error": float((o - exact).norm() / exact.norm()), "milliseconds": timed(run)}
+        takes: Callable[..., bool] = _hopper.takes_hopper if who == "hopper" else lambda _, save=False: False
+        with patch("mirrormata.kernels.delta._operator.takes_hopper", takes):
+            errors = find_errors(shape, gate, device)
+            both()
+            for row, error, run in zip(rows, errors, (forward, both), strict=True):
+                row[who] = {"error": error, "MiB": peak_memory(run), "milliseconds": timed(run)}
     if gate == "none":
         (q, k, v, beta), initial = draw_swaps(shape, device)
         options: dict[str, Any] = {"householders": n_h, "scale": 1.0, "output_final_state": True}
@@ -116,21 +156,21 @@ def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any
         wrong = (final[0, 0, :5, :5].cpu() != state).sum() + (
             o[0, -1, 0, :5].cpu() != torch.arange(1.0, 6.0) @ state
         ).sum()
-        row["wrong entries"] = int(wrong)
-    return row
+        rows[0]["wrong entries"] = int(wrong)
+    return rows
 
 
 def table_rows(document: Row) -> list[list[str]]:
-    """A row for each shape and gate: times of both kernels, their ratio, and both errors."""
+    """A row for each shape, gate and kind of passes: times of both kernels, their ratio, memory and errors of both."""
     rows = []
     for row in document["rows"]:
         times = [row[who]["milliseconds"] for who in ("hopper", "phases")]
         shown = [f"{middle:.3f} ({low:.3f} to {high:.3f})" for middle, low, high in times]
+        memory = [f"{row[who]['MiB']:,}" for who in ("hopper", "phases")]
         errors = [f"{row[who]['error']:.1e}" for who in ("hopper", "phases")]
         shape = ", ".join(map(str, row["B T H K V n_h"]))
-        rows.append(
-            [f"`{row['shape']}`", shape, row["gate"], *shown, f"{times[1][0] / times[0][0]:.1f}", *errors]
-        )
+        ratio = f"{times[1][0] / times[0][0]:.1f}"
+        rows.append([f"`{row['shape']}`", shape, row["gate"], row["passes"], *shown, ratio, *memory, *errors])
     return rows
 
 
@@ -141,14 +181,14 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", default=",".join(SHAPES), help=f"some of {', '.join(SHAPES)}")
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/hopper_forward_CARD.json")
+    parser.add_argument("--output", type=Path, help="default: benchmarks/results/hopper_CARD.json")
     options = parser.parse_args()
     if not torch.cuda.is_available() or not multiprocessors(torch.device("cuda", 0)):
-        sys.exit("hopper_forward: no Hopper GPU here")
+        sys.exit("hopper: no Hopper GPU here")
     card = torch.cuda.get_device_name()
     versions = {name: installed(name) for name in ("torch", "triton")}
     report: Row = {"card": card, "driver": driver_version(), **versions, "rows": []}
-    output = options.output or results_file("hopper_forward", card)
+    output = options.output or results_file("hopper", card)
 
     def timed(run: Callable[[], Any]) -> list[float]:
         graph = captured(run)
@@ -157,8 +197,9 @@ def main() -> None:
 
     for name in options.shapes.split(","):
         for gate in GATES:
-            report["rows"].append(measure(name, gate, "cuda", timed))
-            print(json.dumps(report["rows"][-1]), flush=True)
+            for row in measure(name, gate, "cuda", timed):
+                report["rows"].append(row)
+                print(json.dumps(row), flush=True)
             output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 

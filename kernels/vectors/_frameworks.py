@@ -1,0 +1,66 @@
+"""Arrays of the frameworks whose functions are tested: made of exact numbers, and read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...foundation._arguments import show_value
+from ...foundation._errors import InputError
+from ...foundation._extras import needed_by
+from ._exact import Exact, Format, in_float64, round_array
+
+FRAMEWORKS = ("torch", "numpy")
+
+
+@dataclass(frozen=True)
+class Framework:
+    """How arrays are made and read.
+
+    Attributes:
+        name: one of `FRAMEWORKS`.
+        device: where torch's tensors are, such as `cuda`; numpy has `cpu` only.
+    """
+
+    name: str = "torch"
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.name not in FRAMEWORKS:
+            raise InputError(f"framework {show_value(self.name)}: it is one of {', '.join(FRAMEWORKS)}")
+        if self.name == "numpy" and self.device != "cpu":
+            raise InputError(f"device {show_value(self.device)}: arrays of numpy are on the cpu")
+
+    def make(self, numbers: Exact, target: Format) -> Any:
+        """An array of a format's dtype; the numbers are rounded to it if it does not hold them."""
+        exact = in_float64(round_array(numbers, target))
+        if self.name == "numpy":
+            return exact.astype(_numpy_dtype(target))
+        with needed_by("a test of a function of torch"):
+            import torch
+        dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}
+        return torch.from_numpy(np.ascontiguousarray(exact)).to(dtype[target.name]).to(self.device)
+
+    def integers(self, numbers: tuple[int, ...]) -> Any:
+        """A vector of int64."""
+        if self.name == "numpy":
+            return np.array(numbers, dtype=np.int64)
+        with needed_by("a test of a function of torch"):
+            import torch
+        return torch.tensor(numbers, dtype=torch.int64, device=self.device)
+
+    def read(self, array: Any) -> NDArray[np.float64]:
+        """What a function returned, in float64, copied."""
+        if self.name == "torch" and hasattr(array, "detach"):
+            return np.array(array.detach().double().cpu().numpy(), dtype=np.float64)
+        return np.array(array, dtype=np.float64)
+
+
+def _numpy_dtype(target: Format) -> Any:
+    found = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}.get(target.name)
+    if found is None:
+        raise InputError(f"{target.name} is no dtype of numpy: use fp16, fp32 or fp64")
+    return found

@@ -1,0 +1,75 @@
+"""`mirrormata vectors`: the file, verdicts with an exit status, and refusals in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirrormata.kernels.vectors._families import FAMILIES, all_words
+
+
+def test_the_words_are_written(call: Any, tmp_path: Path) -> None:
+    path = tmp_path / "v.safetensors"
+    done = call("vectors", str(path), "--json")
+    assert done.json == {"written": str(path), "words": len(all_words())}
+    assert call("vectors", str(path)).status == 0  # its own file is replaced
+    foreign = tmp_path / "w.safetensors"
+    foreign.write_text("mine")
+    assert "did not write it" in call("vectors", str(foreign)).error
+    assert "give it this ending" in call("vectors", str(tmp_path / "v.npz")).error
+
+
+def test_families_and_implementations_are_listed(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    shown = call("vectors").out
+    assert f"{len(all_words())} words in {len(FAMILIES)} families" in shown
+    for family in FAMILIES:
+        assert family.name in shown
+        assert family.alone in shown
+    listed = call("vectors", "--json").json
+    assert sum(f["words"] for f in listed["families"]) == len(all_words())
+    assert {"name": "numpy/plain", "operator": "delta_product", "needs a GPU": False} in listed[
+        "implementations"
+    ]
+
+
+def test_a_function_is_tested(call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "of_mine.py").write_text(
+        "import numpy as np\n"
+        "from mirrormata.kernels.vectors._plain import plain_delta_rule\n"
+        "def clipped(q, k, v, beta, scale, initial_state=None):\n"
+        "    return plain_delta_rule(q, k, v, np.minimum(beta, 1), None, initial_state, scale=scale)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "300")
+    arguments = ("vectors", "--test", "of_mine:clipped", "--operator", "delta_rule", "--framework", "numpy")
+    families = ("--family", "beta-above-one, scale")
+    done = call(*arguments, *families)
+    assert done.status == 1
+    assert "of_mine:clipped: 1 of 2 families fail: beta-above-one" in done.out
+    assert "beta is clipped at 1; first, beta=2: o[0, 2, 0, 0] is" in done.out
+    assert "inputs, beta, gates, state, products, sums, outputs fp32" in done.out
+    found = call(*arguments, *families, "--beta", "fp16", "--json").json
+    assert found["formats"]["beta"] == "fp16"
+    assert not found["passed"]
+    assert [v["verdict"] for v in found["verdicts"]] == ["fail", "pass"]
+    done = call(*arguments, "--family", "scale", "--inputs", "fp16", "--json")
+    assert done.status == 0
+    assert done.json["formats"]["outputs"] == "fp16"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--test", "nonsense"), "write module:function, or one of"),
+        (("--test", "no_such_module_of_mine:f"), "no module no_such_module_of_mine"),
+        (("--test", "numpy/plain", "--operator", "kda"), "is an implementation of delta_product"),
+        (("--test", "numpy/plain", "--family", "nonsense"), "family 'nonsense'"),
+        (("--test", "numpy/plain", "--inputs", "fp8"), "inputs 'fp8'"),
+        (("--test", "numpy/plain", "--inputs", "bf16"), "bf16 is no dtype of numpy"),
+    ],
+)
+def test_wrong_requests_are_one_line(arguments: tuple[str, ...], message: str, call: Any) -> None:
+    assert message in call("vectors", *arguments).error

@@ -1,0 +1,50 @@
+"""Tables of the page on conformance vectors: the families, the re-created bugs, and public implementations by version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mirrormata.benchmarks.vectors_public import HEAD, table_rows
+from mirrormata.kernels.vectors._families import FAMILIES, all_words
+from mirrormata.kernels.vectors._word import OPERATORS
+from mirrormata.tests.kernels.vector_bugs import ALONE, BUGS
+from mirrormata.tests.project.table_texts import table
+
+
+def vector_tables() -> dict[str, Callable[[], str]]:
+    """The tables by their names in the pages."""
+
+    def families() -> str:
+        words = all_words()
+        rows = [(f"`{f.name}`", sum(w.family == f.name for w in words), f.holds, f.alone) for f in FAMILIES]
+        return table(("family", "words", "what it holds", "what it alone sees"), rows, (1,))
+
+    def operators() -> str:
+        return table(
+            ("operator", "what happens at a token, in this order"),
+            [(f"`{k}`", v) for k, v in OPERATORS.items()],
+            (),
+        )
+
+    def bugs() -> str:
+        """The collection of re-created bugs, whose test is tests/kernels/test_vector_bugs.py."""
+        alone = {name: family for family, name in ALONE.items()}
+        rows = [
+            (
+                bug.name,
+                bug.source,
+                ", ".join(f"`{f}`" for f in bug.sees) + (", alone" if bug.name in alone else ""),
+            )
+            for bug in BUGS
+        ]
+        return table(("bug", "report", "seen by"), rows)
+
+    def public() -> str:
+        return table(HEAD, table_rows(), (4, 5))
+
+    return {
+        "vector-families": families,
+        "vector-operators": operators,
+        "vector-bugs": bugs,
+        "vectors-public": public,
+    }
