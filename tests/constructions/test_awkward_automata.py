@@ -34,7 +34,7 @@ def nilpotent(states: int) -> Automaton:
 @pytest.mark.parametrize("points", [8, 20])
 def test_a_group_too_large_to_list_has_a_certificate(points: int, asked: dict[str, object]) -> None:
     """A block delay's certificate would list the group; own.blocks lists nothing."""
-    found = construct(large_group(points), **asked)  # type: ignore[call-overload]
+    found = construct(large_group(points), **asked)
     assert check(found).verdict == "valid"
     assert run(found, random_words(found, 4, 200, seed=0)).errors == 0
 
@@ -56,7 +56,7 @@ def test_nilpotent_automata_are_quick(states: int, seconds: float) -> None:
 def test_an_automaton_without_letters() -> None:
     automaton = Automaton.from_transitions({"q": {}}, start="q", name="no letters")
     for asked in ({}, {"max_householders": 1}, {"objective": "factors"}):
-        assert construct(automaton, **asked).depth == 1  # type: ignore[call-overload]
+        assert construct(automaton, **asked).depth == 1
 
 
 def test_a_name_forges_no_line(tmp_path: Path) -> None:
