@@ -10,6 +10,7 @@ from typing import Any
 
 from ...constructions._realisation import Realisation
 from ...constructions.texts._show import label_text
+from ...foundation._extras import needed_by
 from ...foundation._text import count_noun
 from ..comparison._result import Comparison
 from ._data import Cell, Chart, Item, Section, Table, format_share
@@ -34,7 +35,8 @@ PROOFS = {
 
 def describe_model(config: Mapping[str, Any]) -> str:
     """`deltaproduct: 1 layer, 2 heads of 16 × 16, 2 factors a token, eigenvalues in [-1, 1]`: the family and its main settings."""
-    from .._families import load_families
+    with needed_by("the description of a trained model"):
+        from .._families import load_families
 
     name = str(config.get("family", "a model"))
     family = load_families().get(name)

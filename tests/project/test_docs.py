@@ -118,7 +118,12 @@ def test_the_first_page_of_the_api_links_every_name_of_the_package() -> None:
 def command_options() -> dict[str, list[str]]:
     """Every command of the program with the names of its options."""
     return {
-        name: [o for p in command.params for o in p.opts if o.startswith("-") and not p.hidden]
+        name: [
+            o
+            for p in command.params
+            for o in (*p.opts, *p.secondary_opts)
+            if o.startswith("-") and not p.hidden
+        ]
         for name, command in program_commands()
     }
 
@@ -137,7 +142,8 @@ def test_every_command_and_option_is_documented() -> None:
 
 
 def test_pictures_are_shown_and_drawn() -> None:
-    shown = {Path(t).name for text in TEXTS.values() for t in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)}
+    ways = r"!\[[^\]]*\]\(([^)]+)\)", r'<img src="([^"]+)"'
+    shown = {Path(t).name for text in TEXTS.values() for way in ways for t in re.findall(way, text)}
     assert shown == {*PICTURES, *SCREENSHOTS} == {path.name for path in IMAGES.iterdir()}
 
 
