@@ -429,7 +429,10 @@ def _by_default(problem: Problem, request: Request) -> Choice:
     for source in TRIED:
         if not _is_worth_trying(source, problem, found):
             continue
-        tried = problem if source not in CASCADES else replace_limits(problem, _tried_limits(problem))
+        limits = _tried_limits(problem) if source in CASCADES else problem.limits
+        if source == "own.serial":
+            limits = replace(limits, components=min(limits.components, TRIED_COMPONENTS))
+        tried = replace_limits(problem, limits)
         try:
             found.append(next(realisations_of(tried, source, request.exactness)))
         except NotRealisableError:
@@ -491,6 +494,8 @@ FEWEST_STATES = 8
 """Largest number of states for which the cascade of all maps is tried too."""
 TRIED_IMAGE_SETS, TRIED_LEVEL_LETTERS = 3_000, 20_000
 """Limits on a cascade that is built for more states without having been asked for."""
+TRIED_COMPONENTS = 40_000
+"""Limit on the search of own.serial that was not asked for."""
 
 
 def _tried_limits(problem: Problem) -> Limits:

@@ -40,6 +40,7 @@ class Limits:
         window_sets: the largest number of image sets that are listed to find the window of own.window.
         congruences: the largest number of congruences that are listed for own.congruences; where there are more, some of them are tried.
         contents: the largest number of contents of a shift register that are listed for own.definite.
+        components: the most work (maps × labels²) of the searches for the components of own.serial; then no further one is sought.
 
     Raises:
         InputError: one of them is not a positive whole number (0 is possible for the chains); the message names it as `construct` does, such as `max_degree`.
@@ -54,6 +55,7 @@ class Limits:
     window_sets: int = MAX_WINDOW_SETS
     congruences: int = MAX_CONGRUENCES
     contents: int = 20_000
+    components: int = 100_000
 
     def __post_init__(self) -> None:
         for part in fields(self):

@@ -35,8 +35,6 @@ MAX_TABLE = 50_000_000
 """Most entries of the table of all maps of a component: letters × classes × labels."""
 MAX_SINKS = 32
 """Most labels that are tried as the one into which others are merged."""
-MAX_WORK = 40_000
-"""Most work (maps × labels²) of all searches for components; then no further one is sought."""
 MAX_TREES = 4
 """Most trees along which partial maps are extended."""
 MAX_STEPS = 2_000
@@ -100,7 +98,7 @@ class Components:
         first = np.unique(congruence, return_index=True)[1]
         maps = congruence[automaton.transitions[:, first]]
         self.work += maps.size * maps.shape[1]
-        if self.work > MAX_WORK:
+        if self.work > self.problem.limits.components:
             return None
         made = self._in_one_layer(maps, int(congruence[automaton.start]), sides=False)
         if made is None:
@@ -129,7 +127,7 @@ class Components:
             return None
         partial, letters = found
         self.work += partial.size * partial.shape[1]
-        if self.work > MAX_WORK:
+        if self.work > self.problem.limits.components:
             return None
         start = int(labels[self.problem.automaton.start])
         offers = [

@@ -90,8 +90,8 @@ def test_an_invalid_block_delay_is_invalid(call: Call, tmp_path: Path) -> None:
 
 
 RUNS = [
-    (("--random", "99999999999", "--length", "1"), "99,999,999,999 are more than the 100,000"),
-    (("--random", "9", "--length", "99999999999999"), "more than 10,000,000,000,000 letters"),
+    (("--random", "99999999999", "--length", "1"), "99,999,999,999 random letters; the limit is 1,000,000,000"),
+    (("--random", "9", "--length", "99999999999999"), "899,999,999,999,991 random letters; the limit is"),
     (("--random", "0"), "--random 0 runs nothing"),
     (("--random", "2", "--length", "0"), "--length 0 runs nothing"),
     (("--word", "1", "--length", "5"), "--length is of random words"),
