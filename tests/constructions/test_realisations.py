@@ -290,7 +290,6 @@ def test_sources_for_group_automata() -> None:
         "own.chain",
         "own.window",
         "own.lookback",
-        "own.blocks",
         "DP.T2",
         "R7",
     }
