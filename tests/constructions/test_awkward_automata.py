@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def nilpotent(states: int) -> Automaton:
 
 @pytest.mark.parametrize("asked", [{"max_householders": 1}, {"objective": "factors"}, {"objective": "work"}])
 @pytest.mark.parametrize("points", [8, 20])
-def test_a_group_too_large_to_list_has_a_certificate(points: int, asked: dict[str, object]) -> None:
+def test_a_group_too_large_to_list_has_a_certificate(points: int, asked: dict[str, Any]) -> None:
     """A block delay's certificate would list the group; own.blocks lists nothing."""
     found = construct(large_group(points), **asked)
     assert check(found).verdict == "valid"
