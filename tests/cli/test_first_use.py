@@ -90,7 +90,10 @@ def test_an_invalid_block_delay_is_invalid(call: Call, tmp_path: Path) -> None:
 
 
 RUNS = [
-    (("--random", "99999999999", "--length", "1"), "99,999,999,999 random letters; the limit is 1,000,000,000"),
+    (
+        ("--random", "99999999999", "--length", "1"),
+        "99,999,999,999 random letters; the limit is 1,000,000,000",
+    ),
     (("--random", "9", "--length", "99999999999999"), "899,999,999,999,991 random letters; the limit is"),
     (("--random", "0"), "--random 0 runs nothing"),
     (("--random", "2", "--length", "0"), "--length 0 runs nothing"),
