@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -45,9 +45,9 @@ class Contract:
     def describe(self) -> str:
         """The formats in one line, those that are alike together."""
         named: dict[str, list[str]] = {}
-        for field in ("inputs", "beta", "gates", "state", "products", "sums", "outputs"):
-            named.setdefault(getattr(self, field), []).append(field)
-        return "; ".join(f"{', '.join(fields)} {name}" for name, fields in named.items())
+        for field in fields(self):
+            named.setdefault(getattr(self, field.name), []).append(field.name)
+        return "; ".join(f"{', '.join(alike)} {name}" for name, alike in named.items())
 
 
 @dataclass(frozen=True)

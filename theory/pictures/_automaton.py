@@ -98,7 +98,8 @@ def _leave_out_sink(automaton: Automaton, sink: bool | None) -> _Drawn:
     (out,) = sinks
     rest = np.delete(states, out)
     into = maps[:, rest] == out
-    if sink is None and int(into.any(axis=0).sum()) <= _MOST_INTO_SINK:
+    count = int(into.any(axis=0).sum())
+    if sink is None and count <= _MOST_INTO_SINK:
         return whole
     moved = np.where(into, rest, maps[:, rest])
     columns = automaton.outputs[:, rest] if automaton.is_mealy else automaton.outputs[rest]
@@ -107,7 +108,6 @@ def _leave_out_sink(automaton: Automaton, sink: bool | None) -> _Drawn:
         start=automaton.start - int(automaton.start > out), outputs=columns,
     )  # fmt: skip
     name = shorten_label(automaton.states[out], _LONGEST_NAME)
-    count = int(into.any(axis=0).sum())
     note = f"not drawn: the state {name}, which no letter leaves; letters without an arrow lead there, from {count} states"
     return _Drawn(part, ~into, (*whole.notes, note))
 
