@@ -64,7 +64,7 @@ COMMANDS: Mapping[str, LongCommand] = {
     "plan": LongCommand(("plan", "A6", "--bounds", "out.json"), own=("out.json",)),
     "inspect": LongCommand(("inspect", "T6", "--draw", "out.svg", "--max-drawn", "1000"), own=("out.svg",)),
     "check": LongCommand(("check", "{given}/A6.json")),
-    "run": LongCommand(("run", "{given}/mod60.json", "--random", "1", "--length", "10000000000")),
+    "run": LongCommand(("run", "{given}/mod60.json", "--random", "1", "--length", "1000000000")),
     "prove": LongCommand(
         ("prove", "{given}/mod60.json", "mod:60", "--arithmetic", "per_op:fp32", "-o", "proof.json"),
         own=("proof.json",),
