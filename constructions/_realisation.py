@@ -12,13 +12,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from ..foundation._arguments import require_path
 from ..foundation._errors import InputError, LimitError
 from ..foundation._registry import find_records
 from ..foundation._text import count_noun
-from ._document import certificate_text, write_certificate
+from ._document import certificate_text, read_document, write_certificate
 from .algebra._cyclotomic import Number, sign
 from .algebra._householder import GHFactor
 from .automata._automaton import Automaton, Indices
@@ -447,16 +449,23 @@ def all_kinds() -> dict[str, Kind]:
     return {record.kind: record for record in find_records(f"{__package__}.kinds", "KIND", Kind)}
 
 
-def realisation_from_certificate(document: Mapping[str, Any], name: str = "certificate") -> Realisation:
+def realisation_from_certificate(
+    document: Mapping[str, Any] | str | PathLike[str], name: str | None = None
+) -> Realisation:
     """Read the realisation from a certificate, with labels as strings. The certificate is not checked; use `check`.
 
     Args:
-        document: the JSON object.
-        name: the name to use in error messages.
+        document: the JSON object, or the path of its file.
+        name: the name to use in error messages; None for the path, or `certificate`.
 
     Raises:
-        InputError: the document has the wrong form or is of a kind that contains no realisation.
+        InputError: the file cannot be read, or the document has the wrong form or is of a kind that contains no realisation.
     """
+    if not isinstance(document, Mapping):
+        path = require_path("document", document, "a certificate or the path of one")
+        name = name or path
+        document = read_document(path)
+    name = name or "certificate"
     kind = document.get("kind")
     for record in all_kinds().values():
         if kind == record.kind or kind in record.reads:

@@ -73,6 +73,10 @@ def group_lrnn(
             f"{automaton.name}: no construction with {asked} was found for its transition group; leave "
             f"{'one of the two' if len(wanted) > 1 else 'it'} out"
         )
+    if theorem is not None and theorem not in lrnn.theorem.split(" + "):  # no head is needed
+        raise NotRealisableError(
+            f"{automaton.name}: no letter moves a state, so {theorem} has no head to give; leave `theorem` out: G.T3 realises it"
+        )
     if exactness == "any" and (lrnn.householders or 0) > 2:
         asked_for = [c for c in _with_candidates() if theorem in (None, c.source)]
         left_out = [note for c in asked_for if c.left_out is not None for note in c.left_out(search)]

@@ -225,8 +225,13 @@ def test_a_certificate_is_no_automaton(tmp_path: Path) -> None:
         for function in (as_automaton, construct, lambda x: random_words(x, 1, 1, 0)):
             with pytest.raises(InputError, match="is a certificate, and an automaton is wanted"):
                 function(given)
-    found = mirrormata.constructions.realisation_from_certificate(document)
-    assert found.automaton.letters == LRNN.automaton.letters
+    for given in (document, str(tmp_path / "c.json"), tmp_path / "c.json"):
+        found = mirrormata.constructions.realisation_from_certificate(given)
+        assert found.automaton.letters == LRNN.automaton.letters
+    with pytest.raises(InputError, match="no such file"):
+        mirrormata.constructions.realisation_from_certificate(str(tmp_path / "absent.json"))
+    with pytest.raises(InputError, match="`document` 5"):
+        mirrormata.constructions.realisation_from_certificate(5)
 
 
 def test_the_requirements_themselves() -> None:

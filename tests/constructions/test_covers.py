@@ -288,6 +288,13 @@ def test_no_cover_is_listed_where_none_is_needed(spec: str) -> None:
         construct(spec, theorem="own.covers")
 
 
+@pytest.mark.parametrize("theorem", ["own.covers", "DP.T4", "H.A5inv"])
+def test_where_no_letter_moves_a_state_only_g_t3_is_built(theorem: str) -> None:
+    with pytest.raises(NotRealisableError, match="no letter moves a state"):
+        construct("mod:1", theorem=theorem)
+    assert construct("mod:1", theorem="G.T3").theorem == "G.T3"
+
+
 def test_the_limit_of_the_field_is_named() -> None:
     made = choose(word_problem("Dic8"), Request(), Limits(degree=3))
     assert "own.covers" not in made.theorem or made.exactness == "integer"

@@ -158,6 +158,9 @@ def test_no_bounds_no_certificate() -> None:
         bound_certificate(())
     with pytest.raises(InputError, match="different automata"):
         bound_certificate((*found("mod:3"), *found("mod:4")))
+    for wrong in ("mod:4", (1,), None):
+        with pytest.raises(InputError, match="`found`: it must be bounds"):
+            bound_certificate(wrong)
 
 
 @pytest.mark.parametrize(

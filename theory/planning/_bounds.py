@@ -201,8 +201,10 @@ def bound_certificate(found: Sequence[Bound]) -> dict[str, Any]:
         found: bounds of one automaton.
 
     Raises:
-        InputError: there is no bound, the automata differ, or two labels have the same text.
+        InputError: there is no bound or something else than bounds, the automata differ, or two labels have the same text.
     """
+    if isinstance(found, str) or not isinstance(found, Sequence) or any(type(b) is not Bound for b in found):
+        raise InputError("`found`: it must be bounds as `bounds(automaton)` lists them")
     if not found:
         raise InputError("no bounds: a certificate of kind bound needs one at least")
     automaton = found[0].automaton

@@ -427,6 +427,10 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str, *, details: bool
     shown.print(
         "* no other one is at least as good in layers, factors, dimension, work, size, exactness and norm, and better in one"
     )
+    if any(offer.found.certificate_bytes is None for offer in made.offers):
+        shown.print("? its certificate is beyond a limit")
+    if any(offer.found.work is None for offer in made.offers):
+        shown.print("- its letters are matrices, not products of Householder factors")
     if any(offer.by_request for offer in made.offers):
         shown.print(wording(f"† built only where `theorem` names it: {_list_by_request(made.offers)}"))
     for text in made.left_out:
