@@ -41,6 +41,7 @@ from . import (
     vectors,
 )
 from .help import HelpfulCommand, HelpfulGroup
+from .layers import COMMANDS, layer_option
 from .options import theorem_help
 from .output import fail, name_options_of, say, silence_streams
 from .replacing import force_option, look_at_outputs, written_files
@@ -102,6 +103,8 @@ class _Command(HelpfulCommand):
         super().__init__(*arguments, **options)
         if written_files(self):
             self.params.append(force_option())
+        if self.name in COMMANDS:
+            self.params.append(layer_option())
 
     def invoke(self, ctx: Any) -> Any:
         with name_options_of(ctx):

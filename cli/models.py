@@ -210,16 +210,19 @@ def train(
       mirrormata train parity -o runs/parity --protocol formal_language --seeds 4
       mirrormata train S3 -o runs/s3 --householders 2 --lengths 64 --minutes 30
     """
+    from ..models._layer_names import is_layer_name, name_layer
+    from ..models._records import set_entry
     from ..models.training._experiment import experiment_from_dict, read_toml
     from ..models.training._train import train as run
     from .training_display import show_training
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
     given = entries_set(train, context.params) | dict(_assignment(text) for text in set_ or [])
+    family = given.get("model.family")
+    if isinstance(family, str) and is_layer_name(family):
+        name_layer(family)  # it was named on the command line
     for entry, value in given.items():
-        section, _, key = entry.partition(".")
-        if isinstance(data.setdefault(section, {}), dict):
-            data[section][key] = value
+        set_entry(data, entry, value)
     with show_training() as display:
         outcome = run(
             experiment_from_dict(data, spec), output, minutes=minutes, logs=logs or [], watcher=display

@@ -175,5 +175,7 @@ def _command(context: typer.Context) -> str:
             and source.name == "COMMANDLINE"
             and parameter.name not in ("folder", "as_json")
         ):
-            words += [parameter.opts[0], str(context.params[str(parameter.name)])]
+            values = context.params.get(str(parameter.name), context.meta.get(parameter.name))
+            for value in values if isinstance(values, list | tuple) else [values]:
+                words += [parameter.opts[0], str(value)]
     return shlex.join(words)

@@ -25,7 +25,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The configuration of a model: a stack of blocks (norm, mixer, norm, gated MLP) between an embedding and a read-out.
 
     Attributes:
-        family: the family of the mixers, a name in `load_families()`; DeltaNet is `deltaproduct` with one factor a token.
+        family: the family of the mixers, a name in `load_families()`; DeltaNet is `deltaproduct` with one factor a token. A layer of your
+            own is `package.module:Class`, see `Layer`.
         letters: number of tokens of the alphabet, including BOS if there is one.
         classes: number of outputs.
         width: number of entries of the residual stream.
@@ -49,6 +50,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         norm: whether to apply RMSNorm before the mixers, the MLPs and the read-out.
         residual: whether to add the input of a block to its output.
         mlp: hidden width of the gated MLP as a multiple of `width`; 0 for none.
+        options: further entries that a layer of your own declares (`Layer.settings`): numbers, texts, true or false.
         tables: the six sizes of the `TableReadOut` that replaces the MLP between constructed layers; empty for none.
         meaning: the label that each class stands for, -1 for none; several classes may stand for the same label. Empty if
             class i stands for label i.
@@ -79,6 +81,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     norm: bool = True
     residual: bool = True
     mlp: Annotated[float, Meta(ge=0, le=MOST)] = 2.0
+    options: dict[str, bool | int | float | str] = {}
     tables: tuple[Count, ...] = ()
     meaning: tuple[Label, ...] = ()
 

@@ -18,6 +18,7 @@ from torch import nn
 
 from ..foundation._errors import InputError
 from ..foundation._registry import entry_names
+from ._layer_names import find_class, installed_layers, is_layer_name
 
 SWITCHES = ("householders", "gated")
 """Entries of a configuration that are refused, not passed over, where a family does not have them."""
@@ -48,6 +49,7 @@ class Family:
         strengths: the values of `strength` that it supports.
         baseline: whether it is not a linear recurrence, so that only its answers are compared.
         fixed_state: whether its state has the same size after every token, so that it can run token by token without end.
+        settings: the names of further entries, in the section `options` of the configuration, with their defaults; of a user's own layer.
         example: entries of a small model of this family, besides its sizes, for tests.
         problems: a function of the configuration that yields what else is wrong with it, in words.
         written_out: a function of the configuration that returns how many numbers of states or transitions plain torch writes out
@@ -64,6 +66,7 @@ class Family:
     strengths: tuple[str, ...] = ("sigmoid", "direct")
     baseline: bool = False
     fixed_state: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
     example: Mapping[str, Any] = field(default_factory=dict)
     problems: Callable[[Any], Iterator[str]] = _no_problems
     written_out: Callable[[Any], int] = _no_numbers
@@ -111,21 +114,26 @@ def find_family(name: str) -> Family:
     """Find the record of a layer family.
 
     Args:
-        name: the name that `ModelConfig.family` uses.
+        name: the name that `ModelConfig.family` uses; for a user's own layer `package.module:Class`, or the name of an installed entry
+            point of the group `mirrormata.layers`.
 
     Returns:
         Its record.
 
     Raises:
-        InputError: there is no family with this name; the message lists the families.
+        InputError: there is no family with this name; the message lists the families. Or the class may not be loaded, or is no `Layer`.
 
     Example:
         >>> find_family("deltaproduct").baseline
         False
     """
+    if is_layer_name(name):
+        return _family_of_class(name)
     families = load_families()
     if name in families:
         return families[name]
+    if (installed := installed_layers()).get(name) is not None:
+        return _family_of_class(installed[name])
     near = get_close_matches(name, families, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     plain = name.lower().replace("_", "").replace("-", "")
@@ -133,6 +141,16 @@ def find_family(name: str) -> Family:
         gated = ", gated = true" if "gated" in plain else ""
         hint = f"; DeltaNet is deltaproduct with householders = 1{gated}"
     raise InputError(f"family {name!r} is none of {', '.join(families)}{hint}")
+
+
+def _family_of_class(name: str) -> Family:
+    """The record that a user's class makes of itself."""
+    found = find_class(name)
+    describe = getattr(found, "as_family", None) if isinstance(found, type) else None
+    family = describe(name) if callable(describe) else None
+    if not isinstance(family, Family):
+        raise InputError(f"family {name!r}: it is no subclass of mirrormata.models.Layer")
+    return family
 
 
 def switch_problems(config: Any) -> Iterator[str]:
@@ -150,4 +168,11 @@ def switch_problems(config: Any) -> Iterator[str]:
             f"strength {config.strength} is a switch of {having}; {own.name} has another form: "
             f"choose {' or '.join(own.strengths)}"
         )
+    for option, value in config.options.items():
+        if option not in own.settings:
+            known = ", ".join(own.settings) or "none"
+            yield f"options.{option} is unknown to {own.name}; its options: {known}"
+        elif type(value) is not type(own.settings[option]):
+            wanted = type(own.settings[option]).__name__
+            yield f"options.{option} is {value!r}: its type is {wanted}, as that of its default {own.settings[option]!r}"
     yield from own.problems(config)

@@ -68,6 +68,22 @@ def without_format(data: Any, format_: str, name: str) -> Any:
     return {key: value for key, value in data.items() if key != "format"}
 
 
+def set_entry(data: dict[str, Any], entry: str, value: Any) -> None:
+    """Set an entry of plain values by its path, such as `train.steps` or `model.options.size`; sections that are missing are made.
+
+    Args:
+        data: the sections, which change; where a path leads into something else than a section, they stay as they are, for the reader to refuse.
+        entry: sections and name, separated by dots.
+        value: the value.
+    """
+    *sections, name = entry.split(".")
+    here: Any = data
+    for section in sections:
+        here = here.setdefault(section, {}) if isinstance(here, dict) else None
+    if isinstance(here, dict):
+        here[name] = value
+
+
 def field_problems(record: msgspec.Struct) -> Iterator[str]:
     """What is wrong with a record's values by the types of its entries, each in words.
 

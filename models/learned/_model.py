@@ -198,7 +198,8 @@ def learned_from_model(
         split = _split(states, names)
         return [split[h.copies[0]] for h in heads]
 
-    readable = by_letter and hasattr(model.blocks[0].mixer, "queries")
+    mixer = model.blocks[0].mixer
+    readable = by_letter and (hasattr(mixer, "queries") or hasattr(mixer, "read_states"))
     read = _reader(model, heads, meaning) if readable else None
     return Learned(name, labels, heads, target, stepper, head_states, read, arithmetic, tuple(notes))
 
@@ -245,17 +246,19 @@ def _reader(model: Model, heads: Sequence[LearnedHead], meaning: ArrayLike | Non
     """The model's own read-out of given states of its only layer's heads."""
     names = np.arange(model.config.classes) if meaning is None else np.asarray(meaning)
     mixer: Any = model.blocks[0].mixer
-    config = model.config
 
     def read(states: Sequence[Floats], letters: Indices) -> Indices:
         dtype = next(model.parameters()).dtype
-        H = torch.empty(len(letters), config.heads, config.head_dim, config.value_dim, dtype=dtype)
+        count = sum(len(head.copies) for head in heads)
+        H = torch.empty(len(letters), count, *states[0].shape[1:], dtype=dtype)
         for head, value in zip(heads, states, strict=True):
             H[:, list(head.copies)] = torch.from_numpy(value).to(dtype)[:, None]
 
         _, first, again = np.unique(letters, return_index=True, return_inverse=True)
 
         def given_states(x: Any, state: Any = None) -> Any:
+            if hasattr(mixer, "read_states"):
+                return mixer.read_states(x, H[None, :, None]), {}
             once = x[:, first]  # what comes before the states depends on the letter alone
             q = mixer.queries(once)
             o = torch.einsum("sbthk,bhkv->sbthv", q.to(dtype)[:, again], H)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from ...foundation._errors import InputError
-from .._records import record_of
+from .._records import record_of, set_entry
 from ..tasks._language import LanguageTask
 from ..tasks._task import Span
 from ..training._experiment import Experiment, experiment_from_dict, read_toml
@@ -173,10 +173,10 @@ def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Swee
 
 
 def _set(data: dict[str, Any], entry: str, value: Any, name: str) -> None:
-    section, dot, key = entry.partition(".")
+    section, dot, _ = entry.partition(".")
     if not dot or section not in data:
         raise InputError(f"{name}: {entry!r}: write section.entry with a section of {', '.join(data)}")
-    data[section][key] = value
+    set_entry(data, entry, value)
 
 
 def _text(entry: str, value: Any) -> str:

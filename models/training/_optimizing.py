@@ -22,7 +22,7 @@ def adamw(
     model: Model, lr: float, betas: tuple[float, float], weight_decay: float, *, capturable: bool = False
 ) -> torch.optim.AdamW:
     """Norms, biases, embeddings, rates and initial states do not decay. `capturable`: its steps can be recorded in a graph."""
-    linear = {id(m.weight) for m in model.modules() if isinstance(m, SeededLinear)}
+    linear = {id(m.weight) for m in model.modules() if isinstance(m, SeededLinear | nn.Linear)}
     linear |= {
         id(p)
         for m in model.modules()
@@ -53,6 +53,8 @@ def start_small(model: nn.Module, deviation: float) -> None:
             module.weight.mul_(
                 deviation * math.sqrt(3 * module.weight.shape[2])
             )  # uniform in ±inputs^-1/2 before
+        elif isinstance(module, nn.Linear):  # of a user's layer
+            module.weight.mul_(deviation * math.sqrt(3 * module.weight.shape[1]))
         elif isinstance(module, SeededEmbedding):
             module.weight.mul_(deviation)
 

@@ -306,6 +306,15 @@ def certificate_kinds() -> str:
     return f"\nThe kinds are {', '.join(kinds[:-1])} and {kinds[-1]}.\n\n"
 
 
+def own_layer(name: str) -> str:
+    """A layer of `examples/layers`, as a block of code.
+
+    Args:
+        name: of the file, without its extension.
+    """
+    return f"```python\n{(ROOT / f'examples/layers/{name}.py').read_text(encoding='utf-8')}```\n"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "papers-g": lambda: paper_table("G"),
     "papers-dp": lambda: paper_table("DP"),
@@ -345,5 +354,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-fuzz": kernel_fuzz_table,
     "model-fuzz": model_fuzz_table,
     **vector_tables(),
+    **{
+        f"layer-{name.replace('_', '-')}": partial(own_layer, name)
+        for name in ("rotation", "pd_ssm", "unitary")
+    },
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
