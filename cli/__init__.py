@@ -29,6 +29,7 @@ from ..foundation._interrupting import (
 )
 from ..foundation._text import shorten_list
 from . import (
+    auditing,
     automata,
     certificates,
     claims,
@@ -75,6 +76,7 @@ for _file in (
     certificates,
     claims,
     proofs,
+    auditing,
     exporting,
     models,
     comparing,

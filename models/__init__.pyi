@@ -20,6 +20,10 @@ from ._model_stepper import ModelStepper as ModelStepper
 from ._sources import ModelSource as ModelSource
 from ._sources import load_stepper as load_stepper
 from ._sources import spectrum_of_model as spectrum_of_model
+from .audit._audit import Audit as Audit
+from .audit._audit import audit as audit
+from .audit._conclusions import Conclusion as Conclusion
+from .audit._recurrence import Recurrence as Recurrence
 from .comparison._causes import Causal as Causal
 from .comparison._causes import Failure as Failure
 from .comparison._causes import Horizon as Horizon

@@ -94,3 +94,44 @@ def results_table() -> str:
         ),
     ]  # fmt: skip
     return table(("what was run", "result"), rows)
+
+
+def audited_families_table() -> str:
+    """The public model families that `audit` reads, each by the configuration that its library takes by default."""
+    from mirrormata.models import Recurrence, audit
+    from mirrormata.models.audit._audit import audited_families
+    from mirrormata.tests.project.model_configurations import default_configuration
+
+    rows = []
+    for model_type, family in audited_families().items():
+        if model_type.endswith("_text"):  # a part of a configuration of the row before
+            continue
+        found = audit(default_configuration(model_type))
+        kinds = list(dict.fromkeys(found.recurrences))
+        limits = [f"[{c.claim}](claims/{file_of_claim(c.claim)}.md)" for c in found.conclusions if c.limits]
+        attention = sum(
+            any(not isinstance(part, Recurrence) and "attention" in part for part in layer)
+            for layer in found.layers
+        )
+        rows.append(
+            (
+                f"`{model_type}`", family.library, f"{len(found.recurrences)} of {len(found.layers)}", str(attention or ""),
+                "; ".join(f"{kind.name}, `{kind.transition}`" for kind in kinds), "; ".join(kind.eigenvalues for kind in kinds),
+                ", ".join(limits) or "nothing",
+            )
+        )  # fmt: skip
+    head = (
+        "model type",
+        "library",
+        "recurrent layers",
+        "with attention",
+        "recurrence",
+        "eigenvalues of a token",
+        "settled by theorem",
+    )
+    return table(head, sorted(rows))
+
+
+def file_of_claim(claim: str) -> str:
+    """The page of a claim, without its extension."""
+    return next(entry.claim.file_stem for entry in load_claims(()) if entry.claim.id == claim)

@@ -42,7 +42,7 @@ from mirrormata.tests.project.generated_benchmarks import (
     sweeps_tables,
     throughput_table,
 )
-from mirrormata.tests.project.generated_first_page import paper_table, results_table
+from mirrormata.tests.project.generated_first_page import audited_families_table, paper_table, results_table
 from mirrormata.tests.project.generated_vectors import vector_tables
 from mirrormata.tests.project.table_texts import ROOT, table
 from mirrormata.theory._check import all_checkers
@@ -316,6 +316,7 @@ def own_layer(name: str) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "audited-families": audited_families_table,
     "papers-g": lambda: paper_table("G"),
     "papers-dp": lambda: paper_table("DP"),
     "results": results_table,

@@ -1,0 +1,1 @@
+"""What a model's recurrences can do, by its configuration: ranges of eigenvalues, and what follows from them by theorem."""

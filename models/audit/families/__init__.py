@@ -1,0 +1,1 @@
+"""Public model families, one file for each kind of recurrence; each holds `FAMILIES`."""
