@@ -20,7 +20,7 @@ class PDSSM(Layer):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.entries = (config.heads, self.options["dictionary"], config.head_dim, config.head_dim)
+        self.entries = (config.heads, int(self.options["dictionary"]), config.head_dim, config.head_dim)
         heads, matrices, n, _ = self.entries
         orders = torch.rand(heads, matrices, n).argsort(-1)
         # near permutations, so that no state is lost at the start
@@ -41,8 +41,8 @@ class PDSSM(Layer):
         mixture = torch.einsum("bthm,hmij->bthij", weights, self.dictionary)
         soft = mixture.softmax(-2)
         hard = F.one_hot(mixture.argmax(-2), n).mT.to(soft.dtype)
-        P = hard + soft - soft.detach()
-        D = (self.diagonal(x).unflatten(-1, (heads, n)) + 4).tanh()
+        P: Tensor = hard + soft - soft.detach()
+        D: Tensor = (self.diagonal(x).unflatten(-1, (heads, n)) + 4).tanh()
         return P * D[..., None, :]
 
     def read_out(self, x: Tensor, H: Tensor) -> Tensor:

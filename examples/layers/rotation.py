@@ -34,7 +34,8 @@ class Rotation(Layer):
 
     def additions(self, x: Tensor) -> Tensor:
         """A vector of the plane."""
-        return self.value(x).unflatten(-1, (-1, 2, 1))
+        value: Tensor = self.value(x)
+        return value.unflatten(-1, (-1, 2, 1))
 
     def read_out(self, x: Tensor, H: Tensor) -> Tensor:
         """All planes, by a linear map."""

@@ -231,7 +231,7 @@ def test_a_certificate_is_no_automaton(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         mirrormata.constructions.realisation_from_certificate(str(tmp_path / "absent.json"))
     with pytest.raises(InputError, match="`document` 5"):
-        mirrormata.constructions.realisation_from_certificate(5)
+        mirrormata.constructions.realisation_from_certificate(5)  # type: ignore[arg-type]
 
 
 def test_the_requirements_themselves() -> None:

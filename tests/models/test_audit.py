@@ -114,8 +114,8 @@ def test_the_eigenvalues_are_where_they_are_said_to_be(
 
 def test_one_token_of_flas_own_recurrences_is_the_transition() -> None:
     """With the value 0 and the state I, the state after a token is A."""
-    from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule
-    from fla.ops.kda.naive import naive_recurrent_kda
+    from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # type: ignore[import-untyped]
+    from fla.ops.kda.naive import naive_recurrent_kda  # type: ignore[import-untyped]
 
     torch.manual_seed(0)
     n = 5

@@ -95,7 +95,7 @@ def test_a_comparison_sees_the_heads_and_the_read_out(layer: type[Layer]) -> Non
     model = Model(small_config(layer), (0,))
     automaton = automaton_from_spec("Z3")
     learned = learned_from_model(model, automaton)
-    shape = model.blocks[0].mixer.by_seed[0].state_shape()  # type: ignore[union-attr, index, operator]
+    shape = model.blocks[0].mixer.by_seed[0].state_shape()  # type: ignore[union-attr, index]
     assert [head.A.shape for head in learned.heads] == [(3, shape[1], shape[1])] * shape[0]
     stepper = ModelStepper(model)
     states = stepper.initial(6)

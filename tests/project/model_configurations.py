@@ -20,7 +20,7 @@ def default_configuration(model_type: str) -> dict[str, Any]:
     # transformers looks for a package called kernels, and must not find the folder of that name in the root
     sys.path[:] = [path for path in before if Path(path or ".").resolve() != ROOT]
     try:
-        import fla.models
+        import fla.models  # type: ignore[import-untyped]
         from transformers import AutoConfig
 
         assert fla.models  # it registers its types there
