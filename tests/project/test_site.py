@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -106,7 +105,7 @@ def test_the_keyboard_reaches_the_text_and_the_search(started: Browser, site: st
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className").startswith("md-skip")
     page.keyboard.press("Enter")
-    assert page.evaluate("location.hash") == "#first-steps"
+    assert page.evaluate("location.hash") == "#start"
     page.keyboard.press("/")  # the key that the theme opens its search by
     assert page.evaluate("document.activeElement.className").startswith("md-search__input")
     page.context.close()
