@@ -345,7 +345,7 @@ def _build(found: _Found, name: str, track: Track | None, start: str | None, max
         raise InputError(f"{name}: several start states ({', '.join(map(repr, starts[:5]))}): keep one")
     if is_mealy and found.accepting:
         found.notes.append("accepting states are not kept: the outputs are those of the transitions")
-    moore = (
+    moore: dict[Any, Any] | None = (
         None
         if is_mealy or not found.outputs
         else {found.alias.get(q, q): x for q, x in found.outputs.items()}
