@@ -26,7 +26,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Let a search for the number of a theorem find its own page before those of its misprints and remarks."""
     folder, _, name = page.file.src_uri.rpartition("/")
     if folder == "claims" and not any(word in name for word in ("printed", "remark", "index")):
-        page.meta.setdefault("search", {"boost": 2})
+        page.meta.setdefault("search", {"boost": 4})
     return markdown
 
 
