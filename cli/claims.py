@@ -182,7 +182,8 @@ def verify(
 def list_claims(
     ids: Ids = None,
     show: Annotated[
-        str | None, typer.Option(metavar="ID", hidden=True, help="Explain this claim, as ID alone does.")
+        str | None,
+        typer.Option(metavar="ID", hidden=True, help="Explain this claim, the same as giving its ID."),
     ] = None,
     source: Annotated[
         str | None,

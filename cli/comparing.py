@@ -132,7 +132,7 @@ def compare(
     """Compare a trained model with a construction.
 
     The command compares eigenvalues, representations and the matrices of the letters. It reports certified horizons (lengths
-    up to which the state is provably decoded rightly) and a predicted one (the length at which decoding will fail),
+    up to which the state is provably decoded correctly) and a predicted one (the length at which decoding will fail),
     measures which heads cause failures, and extracts the automaton that the model computes. Only -o writes a file.
 
     \b

@@ -334,10 +334,10 @@ def sweep(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a grid of models and show their table.
+    """Train a grid of models and show the results as a table.
 
     The command reads the grid from a .toml file and trains the cells that are not yet in the output folder. A cell is one
-    experiment for some of its seeds. The exit status is 1 while cells are missing.
+    experiment for some of its seeds. The exit status is 1 while cells are missing. `mirrormata report` shows the folder as a page.
 
     \b
     Examples:

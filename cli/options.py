@@ -23,8 +23,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Alphabet = Annotated[
     str | None,
     typer.Option(
-        help="The letters of a regex:PATTERN: one string such as ab, or ascii, printable or bytes, or a file with one letter a line. "
-        "The default is the characters in the pattern, and a letter other if the pattern has more signs than | * + ? ( )."
+        help="The letters of a regex:PATTERN or an .att file: one string such as ab, or ascii, printable or bytes, or a file with one "
+        "letter a line. The default is the letters in the file, or the characters in the pattern, with a letter other if the pattern "
+        "has more signs than | * + ? ( )."
     ),
 ]
 Split = Annotated[

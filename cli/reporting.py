@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..foundation._errors import InputError
+from ..foundation._files import is_file, is_folder
 from .help import REPORT
 from .options import Json
 from .output import print_json, print_table, say_written, show_work
+
+if TYPE_CHECKING:
+    from ..models.report._report import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +28,8 @@ def report(
     folder: Annotated[
         str,
         typer.Argument(
-            metavar="DIR", help="A folder that `train` wrote, a model folder, or a folder with certificates."
+            metavar="DIR",
+            help="A folder that `train` or `sweep` wrote, a model folder, or a folder with certificates.",
         ),
     ],
     output: Annotated[
@@ -116,10 +123,11 @@ def report(
     max_bytes: Annotated[int, typer.Option(help="Largest size of the page, in bytes.")] = 5_000_000,
     as_json: Json = False,
 ) -> None:
-    """Write an HTML page about a training, a model or certificates.
+    """Write an HTML page about a training, a sweep, a model or certificates.
 
-    The page shows what was learned, what was constructed, and how far the two agree, with interactive plots. It can be read
-    without a network. The command needs the extra `report`: pip install 'mirrormata[report]'.
+    The page begins with the answer and shows what was learned, what was constructed, and how far the two agree, with interactive
+    plots. The page of a sweep begins with its table, and says what failed and what is missing. It can be read without a network.
+    The command needs the extra `report`: pip install 'mirrormata[report]'.
 
     \b
     Examples:
@@ -129,6 +137,23 @@ def report(
     from ..models.report._report import LearnedLimits, RandomRuns, ShownLimits
     from ..models.report._report import write_report as write
 
+    if _is_sweep(folder):
+        from ..models.sweeps._report import write_sweep_report
+
+        if seed is not None:
+            raise InputError("`seed` is for trainings; the page of a sweep shows every seed")
+        with show_work("reporting"):
+            found = write_sweep_report(
+                folder,
+                output=output,
+                png=png,
+                pdf=pdf,
+                width=width,
+                command=_command(context),
+                max_bytes=max_bytes,
+            )
+        _print_report(found, folder, as_json)
+        return
     with show_work("reporting") as progress:
         found = write(
             folder,
@@ -139,7 +164,7 @@ def report(
             command=_command(context),
             seed=seed,
             learned=LearnedLimits(
-                words=words, length=length, max_letters=max_letters, max_group=max_group, max_dim=max_dim,
+                words=words, length=length, fit=max(1, min(LearnedLimits.fit, length)), max_letters=max_letters, max_group=max_group, max_dim=max_dim,
                 letters=max_drawn, steps=max_steps,
             ),
             runs=RandomRuns(run_words, run_length),
@@ -151,6 +176,16 @@ def report(
             max_bytes=max_bytes,
             progress=progress,
         )  # fmt: skip
+    _print_report(found, folder, as_json)
+
+
+def _is_sweep(folder: str) -> bool:
+    """Whether a folder holds a sweep: the list of its cells, or as older versions left it, results and locks of cells."""
+    place = Path(folder)
+    return is_file(place / "sweep.json") or (is_folder(place / "cells") and is_folder(place / "locks"))
+
+
+def _print_report(found: Report, folder: str, as_json: bool) -> None:
     if as_json:
         print_json(found.to_json())
         return

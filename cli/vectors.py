@@ -86,8 +86,8 @@ def vectors(
     """Write exact vectors of the delta-rule family, or test a function.
 
     The words are inputs whose outputs and final states are known to the last bit, in every order of summation. With --test,
-    each family of words gets a verdict, which names the formats that it is about and the likely cause of a failure. Words whose
-    numbers the stated formats do not hold are not run. The exit status is 1 if a family fails. Without OUT and --test, the
+    each family of words gets a verdict, which names the formats that it is about and the likely cause of a failure. Words
+    with numbers that the stated formats cannot represent are not run. The exit status is 1 if a family fails. Without OUT and --test, the
     families and the public implementations are listed.
 
     \b

@@ -30,7 +30,8 @@ class Head:
     """A head: its transitions, and every state H that it can reach.
 
     Attributes:
-        dim, value_dim: the numbers of rows and columns of H.
+        dim: the number of rows of H.
+        value_dim: the number of columns of H.
         transitions: the distinct transitions.
         codes: the distinct reachable states H, as sparse matrices.
         code_transitions: int array `[transitions, codes]`, the code that each transition reaches from each code.

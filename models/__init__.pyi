@@ -101,6 +101,7 @@ from .report._paper import draw_chart as draw_chart
 from .report._paper import draw_items as draw_items
 from .report._report import Report as Report
 from .report._report import write_report as write_report
+from .sweeps._report import write_sweep_report as write_sweep_report
 from .sweeps._run import SweepFolder as SweepFolder
 from .sweeps._run import run_sweep as run_sweep
 from .sweeps._sweep import Sweep as Sweep

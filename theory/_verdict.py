@@ -38,7 +38,8 @@ class Verdict:
         evidence: plain values, as described above.
         arithmetic: the name of the arithmetic (`parse_arithmetic`).
         assumptions: the hypotheses used.
-        computed, claimed: the value found and the one that the statement gives.
+        computed: the value found.
+        claimed: the value that the statement gives.
 
     Raises:
         ValueError: the status and the other fields are inconsistent.

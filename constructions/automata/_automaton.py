@@ -47,7 +47,8 @@ class Automaton:
     Raises `InputError` with a message that names everything that is wrong. See `Automaton.from_transitions` for partial input.
 
     Attributes:
-        states, letters: distinct hashable labels, in a fixed order.
+        states: distinct hashable labels, in a fixed order.
+        letters: distinct hashable labels, in a fixed order.
         transitions: int array `[letters, states]`; the entries are indices of states.
         start: index of the start state.
         outputs: object array `[states]` (acceptance as `bool`, or Moore outputs) or `[letters, states]`

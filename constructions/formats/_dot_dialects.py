@@ -1,4 +1,4 @@
-"""What single tools mean by their drawings, put into the terms of `dot.py`: fstdraw, dk.brics.automaton, dfa, pyformlang, FAdo, automata-lib.
+"""What single tools mean by their drawings, put into the terms of `dot.py`: fstdraw, dk.brics.automaton, dfa, MONA, pyformlang, FAdo, automata-lib.
 
 Each is known by the name of its graph, or by attributes that only it writes. A label that this file has understood has its signs
 escaped, so that it is one letter.
@@ -13,6 +13,7 @@ from ...foundation._errors import InputError
 from ..automata._labels import OutputKind
 from ._dot_labels import escape_label, html_text
 from ._dot_language import DotEdge, DotGraph, HtmlText
+from ._dot_mona import translate_mona
 from ._reserved import is_empty_move
 
 MAX_RANGE = 1_000
@@ -47,6 +48,8 @@ def translate_dialect(graph: DotGraph, name: str, notes: list[str], split: str |
         return "acceptor"  # FAdo
     if split is not None:
         return None
+    if graph.name == "MONA_DFA":
+        return translate_mona(graph, name, notes)
     if graph.name == "FST":
         return _fstdraw(graph, name, notes)
     if graph.name == "Automaton" and nodes.get("initial", {}).get("shape") == "plaintext":

@@ -58,6 +58,10 @@ class DotGraph:
     attributes: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[DotEdge] = field(default_factory=list)
+    node_defaults: list[dict[str, str]] = field(default_factory=list)
+    """The attributes of each statement `node [...]`."""
+    unchanged: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
+    """Nodes that a statement names alone although they stand above it, so that the defaults there do not reach them: line, defaults."""
 
 
 def parse_dot_graph(text: str, name: str) -> DotGraph:
@@ -180,6 +184,7 @@ class _Parser:
                 self.result.attributes |= values if depth == 0 else {}
             else:
                 (scope.node if target == "node" else scope.edge).update(values)
+                self.result.node_defaults += [values] if target == "node" else []
             return []
         first = self.tokens[self.at]
         ends = [self.end(scope, depth)]
@@ -194,6 +199,8 @@ class _Parser:
             raise self.error("'--' in a directed graph: write '->'")
         for end in ends:
             for node in end:
+                if len(ends) == 1 and first.kind != "sign" and node in self.result.nodes:
+                    self.result.unchanged[node] = (first.line, dict(scope.node))
                 self.result.nodes.setdefault(node, dict(scope.node))
         values = self.attributes()
         if len(ends) == 1:

@@ -1,6 +1,7 @@
 """Maps as GAP writes them: `Transformation( [ 2, 3, 1 ] )`, lists `[2,3,1]`, and permutations in cycles, `(1,2,3)(4,5)`.
 
-Each may have a name, `a := (1,2);`, and several may stand in a list, a `Group`, a `Semigroup` or a `Monoid`. Nothing is executed.
+Each may have a name, `a := (1,2);`, and several may stand in a list, a `Group`, a `Semigroup` or a `Monoid`. Lines may begin with the
+prompt of a session. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _TOKEN = re.compile(
   | (?P<open>(?:Group|GroupWithGenerators|Semigroup|Monoid|InverseSemigroup)\s*\(|\[(?=\s*[\[(A-Za-z]))
   | (?P<identity>IdentityTransformation)\b
   | \[(?P<list>{_NUMBERS})\]
-  | (?P<cycles>(?:\([0-9,\ \t]*\)[ \t]*)+)
+  | (?P<cycles>(?:\([0-9,\s]*\)[ \t]*)+)
   | (?P<close>[\])])
     """,
     re.VERBOSE,
@@ -41,6 +42,11 @@ def is_gap(text: str) -> bool:
     return any(sign in line.split("#", 1)[0] for line in text.split("\n") for sign in "[(")
 
 
+def as_input(text: str) -> str:
+    """A text of GAP without the prompts `gap> ` and `> ` of a session, and without the backslashes that break a line."""
+    return re.sub(r"^(?:gap)?> ", "", text, flags=re.MULTILINE).replace("\\\n", "")
+
+
 def read_maps(text: str, name: str) -> tuple[list[Map], int]:
     """The maps of a text, and the number of points, the largest that occurs.
 
@@ -48,7 +54,7 @@ def read_maps(text: str, name: str) -> tuple[list[Map], int]:
         InputError: something is no map; the message has the line.
         LimitError: a point is above `MAX_POINTS`.
     """
-    text = text.replace("\\\n", "")  # a line of GAP that is too long goes on behind a backslash
+    text = as_input(text)
     found: list[Map] = []
     at, line, depth, label = 0, 1, 0, None
     while at < len(text):

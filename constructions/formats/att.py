@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track, build
 from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind, output_texts
+from ._alphabets import letters_of_alphabet, read_alphabet
 from ._reserved import is_empty_move, is_reserved, refused_name
 from ._writing import write_verified
 
@@ -35,7 +37,12 @@ class _Arcs:
 
 
 def read_att(
-    path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
+    path: str | Path,
+    *,
+    alphabet: str | None = None,
+    track: Track | None = None,
+    start: str | None = None,
+    max_states: int = MAX_STATES,
 ) -> Automaton:
     """Read an automaton from an `.att` file; the start state is the source of the first line, or `start`.
 
@@ -43,10 +50,12 @@ def read_att(
     determinised if necessary, which `notes` records. Other transducers are Mealy machines: deterministic by input,
     one output per letter. Weights must be 0. Empty moves are spelled `<eps>`, `@0@`, `ε` and so on, or are an empty column of a line
     with tabs; `0` is a letter. Names for other symbols (`@_IDENTITY_SYMBOL_@`) and flag diacritics are refused, and so is a file of
-    several transducers.
+    several transducers. A file without a line is the empty language, as foma and pyfoma write it; `alphabet` says over which letters.
 
     Args:
         path: the file.
+        alphabet: all letters, where the lines do not name each of them: single characters, `ascii`, `printable` or `bytes`, or the path
+            of a file with one letter a line; None for those of the lines.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
             file had to be determinised, otherwise `state`.
         start: the text of the start state; None for the start state in the file.
@@ -55,13 +64,17 @@ def read_att(
     Raises:
         InputError: the file is wrong; the message names each bad line.
     """
-    return parse_att(read_text(path), str(path), track=track, start=start, max_states=max_states)
+    letters = None if alphabet is None else letters_of_alphabet(read_alphabet(alphabet), str(path))
+    return parse_att(
+        read_text(path), str(path), letters=letters, track=track, start=start, max_states=max_states
+    )
 
 
 def parse_att(
     text: str,
     name: str,
     *,
+    letters: Sequence[str] | None = None,
     track: Track | None = None,
     start: str | None = None,
     max_states: int = MAX_STATES,
@@ -71,6 +84,7 @@ def parse_att(
     Args:
         text: the text of the file.
         name: the name with which error messages begin.
+        letters: all letters; None for those of the lines.
         track: `state` keeps every reachable state, `output` minimises by outputs; None: `output` where the
             file had to be determinised, otherwise `state`.
         start: the text of the start state; None for the start state in the file.
@@ -80,18 +94,21 @@ def parse_att(
         raise InputError(f"{name}: has a NUL character: not a text file")
     found = _read_lines(text)
     if not found.states and not found.problems:
-        raise InputError(f"{name}: no arcs and no final state; a line is `SOURCE TARGET LETTER`")
+        return _empty_language(letters, name)
     is_acceptor = all(x == y for *_, x, y in found.arcs)
     if not is_acceptor:
         _check_mealy(found)
+    if letters is not None:
+        foreign = [(n, x) for n, _, _, x, _ in found.arcs if x not in letters and not _is_empty(x)]
+        found.problems += [f"line {n}: {x!r} is not a letter of the alphabet" for n, x in foreign[:10]]
     if found.problems:
         raise refusal(name, found.problems)
     states = list(found.states)
     first = 0 if start is None else start_index(states, start, name)
     automaton = (
-        _acceptor(found, states, first).automaton(name, track, max_states)
+        _acceptor(found, states, first, letters).automaton(name, track, max_states)
         if is_acceptor
-        else _mealy(found, states[first], name, track or "state")
+        else _mealy(found, states[first], name, track or "state", letters)
     )
     notes: tuple[str, ...] = ()
     if "0" in automaton.letters:
@@ -105,6 +122,20 @@ def parse_att(
     spellings = dict.fromkeys(x for *_, x, _ in found.arcs if _is_empty(x))
     notes += tuple(f"{repr(x) if x else 'an empty column'} is read as the empty move" for x in spellings)
     return replace(automaton, name=Path(name).name).with_notes(*notes)
+
+
+def _empty_language(letters: Sequence[str] | None, name: str) -> Automaton:
+    """One rejecting state: foma and pyfoma write no line for a language without a word."""
+    if letters is None:
+        raise InputError(
+            f"{name}: no line: the empty language, as foma and pyfoma write it, whose letters the file does not name: state them with "
+            "`alphabet`; a line is `SOURCE TARGET LETTER`"
+        )
+    arcs = [(0, x, 0) for x in range(len(letters))]
+    automaton = Acceptor(["0"], letters, arcs, [0], []).automaton(name)
+    return replace(automaton, name=Path(name).name).with_notes(
+        "no line: the empty language, one rejecting state"
+    )
 
 
 def _read_lines(text: str) -> _Arcs:
@@ -176,7 +207,7 @@ def _is_empty(name: str) -> bool:
 
 def _is_zero(weight: str) -> bool:
     try:
-        return Decimal(weight) == 0
+        return Decimal(weight.replace(",", ".")) == 0  # HFST writes 0,000000 where the locale has commas
     except InvalidOperation:
         return False
 
@@ -196,22 +227,28 @@ def _check_mealy(found: _Arcs) -> None:
             )
 
 
-def _acceptor(found: _Arcs, states: list[str], first: int) -> Acceptor:
-    letters = [x for x in dict.fromkeys(x for *_, x, _ in found.arcs) if not _is_empty(x)]
+def _acceptor(found: _Arcs, states: list[str], first: int, given: Sequence[str] | None) -> Acceptor:
+    letters = [x for x in given or dict.fromkeys(x for *_, x, _ in found.arcs) if not _is_empty(x)]
     state_of = {q: i for i, q in enumerate(states)}
     letter_of = {x: i for i, x in enumerate(letters)}
     arcs = [(state_of[q], letter_of.get(x, EPSILON), state_of[r]) for _, q, r, x, _ in found.arcs]
     return Acceptor(states, letters, arcs, [first], [state_of[q] for q in found.final])
 
 
-def _mealy(found: _Arcs, start: str, name: str, track: Track) -> Automaton:
+def _mealy(found: _Arcs, start: str, name: str, track: Track, letters: Sequence[str] | None) -> Automaton:
     transitions: dict[Any, dict[Any, Any]] = {q: {} for q in found.states}
     outputs: dict[Any, dict[Any, Any]] = {q: {} for q in found.states}
     for _, source, target, letter, output in found.arcs:
         transitions[source][letter] = target
         outputs[source][letter] = output
     automaton = build(
-        transitions, start=start, states=list(found.states), mealy=outputs, name=name, track=track
+        transitions,
+        start=start,
+        letters=letters,
+        states=list(found.states),
+        mealy=outputs,
+        name=name,
+        track=track,
     )
     if any(q not in found.final for q in found.states):
         automaton = automaton.with_notes("final states are not kept: the outputs are those of the arcs")

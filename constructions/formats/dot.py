@@ -163,7 +163,9 @@ class _Machine:
         declared = note.removeprefix(MARK).removesuffix(KEPT) if note.startswith(MARK) else None
         if declared is None and split != "none":
             _refuse_other_machines(arcs, graph, name)
-        kind = dialect or _kind(declared, states, graph.nodes, arcs, name)
+        kind = dialect or _kind(declared, states, graph, arcs, name)
+        if kind in ("acceptor", "states"):
+            _refuse_late_marks(states, graph, name)
         machine = cls(
             name, kind, states, arcs, starts, graph.nodes, note.endswith(KEPT), declared is not None, notes
         )
@@ -351,8 +353,10 @@ def _start_markers(graph: DotGraph) -> set[str]:
 
 
 def _looks_hidden(node: str, attributes: dict[str, str]) -> bool:
+    filled = "filled" in attributes.get("style", "")
     return (
-        node.lower().startswith("__start")
+        (filled and attributes.get("fillcolor", attributes.get("color")) == "black")  # as UML draws it
+        or node.lower().startswith("__start")
         or node.lower() in _START_WORDS
         or attributes.get("shape") in _HIDDEN_SHAPES
         or "invis" in attributes.get("style", "")
@@ -384,8 +388,9 @@ def _lines_of(edge: DotEdge, name: str, notes: list[str]) -> list[Characters]:
 
 
 def _kind(
-    declared: str | None, states: list[str], nodes: dict[str, dict[str, str]], arcs: list[_Arc], name: str
+    declared: str | None, states: list[str], graph: DotGraph, arcs: list[_Arc], name: str
 ) -> OutputKind:
+    nodes = graph.nodes
     kinds: tuple[OutputKind, ...] = ("acceptor", "mealy", "states", "moore")
     for kind in kinds:
         if declared == kind:
@@ -407,7 +412,18 @@ def _kind(
             f"{name}: line {arc.line}: label {plain(arc.label)!r} has no output, others are `input/output`; "
             "write `\\/` for a slash in a letter"
         )
-    return "states"
+    # a list of accepting states that is empty, as in `node [shape=doublecircle]; node [shape=circle];`
+    return "acceptor" if any(map(_is_accepting, graph.node_defaults)) else "states"
+
+
+def _refuse_late_marks(states: list[str], graph: DotGraph, name: str) -> None:
+    """`node [shape=doublecircle]; q` below an edge of q: graphviz draws one circle, and the writer may have meant two."""
+    for node, (line, defaults) in graph.unchanged.items():
+        if node in states and _is_accepting(defaults) and not _is_accepting(graph.nodes[node]):
+            raise InputError(
+                f"{name}: line {line}: `node [shape=doublecircle]` does not change {node!r}, which stands above it already, so graphviz "
+                f"draws one circle: write `{node} [shape=doublecircle]` if it accepts, or remove the line"
+            )
 
 
 def write_dot(automaton: Automaton, path: str | Path) -> None:

@@ -14,12 +14,13 @@ from ..automata._acceptor import EPSILON, MAX_STATES, Acceptor, start_index
 from ..automata._automaton import Automaton, Track
 from ..automata._format import Format
 from ..automata._labels import distinct_texts, output_kind
+from ._gap import as_input
 from ._writing import write_verified
+from .transformations import parse_transformations
 
 _TOKEN = re.compile(
     r"\s*(?:#[^\n]*\n\s*)*(?:\"((?:[^\"\\]|\\.)*)\"|([0-9]+)|([\[\](),;]|:=)|([A-Za-z_][A-Za-z_0-9]*))"
 )
-_BROKEN_LINE = re.compile(r"\\\n")
 _KINDS = ("det", "nondet", "epsilon")
 _Value = str | int | list["_Value"]
 
@@ -32,7 +33,7 @@ def is_gap_automaton(text: str) -> bool:
 def read_gap_automaton(
     path: str | Path, *, track: Track | None = None, start: str | None = None, max_states: int = MAX_STATES
 ) -> Automaton:
-    """Read an automaton from a file with one `Automaton(...)` of GAP's package `automata`; states are the numbers from 1.
+    """Read an automaton from a file with one `Automaton(...)` of GAP's package `automata`, or with maps; states are the numbers from 1.
 
     The kinds are `det`, where 0 is a missing transition, `nondet`, and `epsilon`, whose last letter is the empty move. An alphabet
     that is a number n stands for the letters a, b, ..., or a1, a2, ... where n is more than 26.
@@ -59,7 +60,9 @@ def parse_gap_automaton(
     max_states: int = MAX_STATES,
 ) -> Automaton:
     """Read an automaton from a text of GAP; the arguments are those of `read_gap_automaton`, with `name` before every error."""
-    values = _Reader(_BROKEN_LINE.sub("", text), name).arguments()
+    if not is_gap_automaton(text):
+        return parse_transformations(text, name, start=start)
+    values = _Reader(as_input(text), name).arguments()
     if len(values) != 6:
         raise InputError(
             f"{name}: Automaton(...) has {len(values)} arguments; it has 6: the kind, the number of states, the alphabet, the table, "
@@ -203,7 +206,7 @@ def write_gap_automaton(automaton: Automaton, path: str | Path) -> None:
 
 
 FORMAT = Format(
-    name="GAP, package automata",
+    name="GAP, package automata or maps",
     extensions=(".g",),
     read=read_gap_automaton,
     write=write_gap_automaton,

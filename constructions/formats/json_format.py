@@ -33,6 +33,7 @@ _FIELDS: dict[str, Any] = {
     "transitions": dict[str, dict[str, str]],
     "keep_points": bool,
 }
+OWN_KEYS = tuple(_FIELDS)
 _REQUIRED = ("states", "letters", "start", "transitions")
 _OF_NAMES = (*_REQUIRED, "accepting")
 """The entries that hold names of states and letters alone."""
@@ -139,9 +140,13 @@ def _fields(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
     problems = [f"key {key!r} is missing" for key in _REQUIRED if key not in data]
     fields: dict[str, Any] = {}
+    unknown = [key for key in data if key not in _FIELDS]
+    if unknown:
+        shown = ", ".join(map(repr, unknown[:10]))
+        which = f"key {shown} is" if len(unknown) == 1 else f"keys {shown} are"
+        problems.append(f"{which} unknown (known: {', '.join(_FIELDS)})")
     for key, value in data.items():
         if key not in _FIELDS:
-            problems.append(f"key {key!r} is unknown (known: {', '.join(_FIELDS)})")
             continue
         try:
             fields[key] = msgspec.convert(

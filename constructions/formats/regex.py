@@ -6,29 +6,23 @@ The syntax is Python's, as far as it is regular (`_patterns.py`), and the automa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...foundation._errors import InputError, LimitError
-from ...foundation._files import is_file, read_text
 from ...foundation._text import count_noun, refusal
 from ..automata._acceptor import MAX_STATES, Acceptor
 from ..automata._automaton import Automaton, Indices, Track
-from ..automata._completing import label_problems
 from ..automata._format import Format
+from ._alphabets import letters_of_alphabet, read_alphabet
 from ._pattern_acceptor import OTHER, acceptor_of, has_letter, pattern_automaton
 from ._patterns import Pattern, parse_pattern
 
 MAX_LETTERS = 20_000
-ALPHABETS = {
-    "ascii": [chr(code) for code in range(128)],
-    "printable": [chr(code) for code in range(32, 127)],
-    "bytes": [chr(code) for code in range(256)],
-}
-"""Alphabets that have a name: the characters of ASCII, those that are printed, and a character for each byte."""
+EMPTY_LANGUAGE = "[]"
+"""The pattern of no word, as greenery writes it; Python has none."""
 
 
 def from_regex(
@@ -46,7 +40,7 @@ def from_regex(
     Args:
         pattern: in the syntax of Python's `re`: literals and escapes, `.`, classes, `\d \w \s`, groups, `| * + ? {m,n}` and their lazy
             forms, anchors, and the flags a, i, m, s, x. Look-around, back-references, conditions, atomic groups and possessive
-            repetitions are refused by name.
+            repetitions are refused by name. `[]` alone is the empty language, as greenery writes it, and needs an alphabet.
         alphabet: the letters, which are single characters, in the desired order; or `ascii`, `printable` (codes 32 to 126) or `bytes`
             (codes 0 to 255). Without it the letters are those that occur, sorted, if the pattern has only letters, digits and `|
             * + ? ( )`; else they are the characters that are written in the pattern, of `\d`, `\w` and `\s` those of ASCII, sorted, and
@@ -67,6 +61,8 @@ def from_regex(
         ('-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'other')
     """
     name = name or f"regex:{pattern}"
+    if pattern == EMPTY_LANGUAGE:
+        return _empty_language(alphabet, name)
     parsed = parse_pattern(pattern, name, max_states)
     letters = _own_letters(parsed, name) if alphabet is None else _given_letters(alphabet, name)
     if alphabet is not None:
@@ -82,6 +78,16 @@ def pattern_acceptor(
     parsed = parse_pattern(pattern, name, max_states)
     _require_letters(parsed, letters, name)
     return acceptor_of(parsed, letters, name, max_states)
+
+
+def _empty_language(alphabet: Sequence[str] | None, name: str) -> Automaton:
+    if alphabet is None:
+        raise InputError(
+            f"{name}: the empty language, as greenery writes it, whose letters the pattern does not name: state them with `alphabet`"
+        )
+    letters = _given_letters(alphabet, name)
+    automaton = Acceptor([0], letters, [(0, x, 0) for x in range(len(letters))], [0], []).automaton(name)
+    return automaton.with_notes("the empty language: one rejecting state")
 
 
 def _own_letters(pattern: Pattern, name: str) -> list[str]:
@@ -102,17 +108,14 @@ def _own_letters(pattern: Pattern, name: str) -> list[str]:
 
 
 def _given_letters(alphabet: Sequence[str], name: str) -> list[str]:
-    letters = list(ALPHABETS.get(alphabet, alphabet) if isinstance(alphabet, str) else alphabet)
-    problems = label_problems(letters, "letter")
-    problems += [
+    letters = letters_of_alphabet(alphabet, name)
+    problems = [
         f"letter {x!r} is not a single character, which patterns need: use a file or Python instead"
         for x in letters
-        if not isinstance(x, str) or len(x) != 1
+        if len(x) != 1
     ]
     if len(letters) > MAX_LETTERS:
         problems.append(f"{len(letters)} letters; at most {MAX_LETTERS} are possible in a pattern")
-    if not letters:
-        problems.append("the alphabet is empty: state at least one letter")
     if problems:
         raise refusal(name, problems)
     return letters
@@ -160,29 +163,8 @@ def read_pattern(
 ) -> Automaton:
     """The automaton of a SPEC `regex:PATTERN`, see `from_regex`; `alphabet` may also be the path of a file of letters."""
     pattern = spec.removeprefix(FORMAT.prefix)
-    letters: Sequence[str] | None = alphabet
-    if alphabet is not None and any(sign in alphabet for sign in "/.") and is_file(alphabet):
-        letters = _letters_in_file(alphabet)
+    letters = None if alphabet is None else read_alphabet(alphabet, single=True)
     return from_regex(pattern, letters, track=track or "output", name=spec, max_states=max_states)
-
-
-def _letters_in_file(path: str) -> list[str]:
-    """One letter a line: the character itself, or a JSON text of one character, such as `"\\n"`."""
-    letters, problems = [], []
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        letter = line
-        if len(line) > 2 and line.startswith('"'):
-            try:
-                letter = json.loads(line)
-            except ValueError:
-                letter = line
-        if not isinstance(letter, str) or len(letter) > 1:
-            problems.append(f"line {number}: {line[:40]!r} is not one character, nor a JSON text of one")
-        elif letter:
-            letters.append(letter)
-    if problems:
-        raise refusal(path, problems)
-    return letters
 
 
 FORMAT = Format(name="regular expression", prefix="regex:", read=read_pattern, example="(aa)*")

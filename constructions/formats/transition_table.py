@@ -23,8 +23,9 @@ from ._writing import write_verified
 
 _STATE = ("state", "states", "q")
 _ROLES = {
-    "start": "start", "initial": "start", "accepting": "accepting", "accept": "accepting", "final": "accepting",
-    "output": "output",
+    "start": "start", "initial": "start", "isstart": "start", "isinitial": "start",
+    "accepting": "accepting", "accept": "accepting", "final": "accepting",
+    "isaccepting": "accepting", "isaccept": "accepting", "isfinal": "accepting", "output": "output",
 }  # fmt: skip
 _TRUE, _FALSE = ("1", "true", "yes", "x", "*", "y"), ("", "0", "false", "no", "n", "-")
 _MISSING = ("", "-", "–", "—", "∅", "{}")
@@ -60,7 +61,7 @@ def read_transition_table(
 ) -> Automaton:
     """Read an automaton from a table: the header `state,a,b`, and a row `q0,q1,q0` for each state.
 
-    The columns `start`, `accepting` and `output` are no letters; a state may be marked by `->` (or `>`) and `*` (or `@`) before its name instead. The first
+    The columns `start`, `accepting` and `output` are no letters (nor are `isInitial`, `isFinal` and the like); a state may be marked by `->` (or `>`) and `*` (or `@`) before its name instead. The first
     row is the start if none is marked. A cell that is empty or `-` is a missing transition; `{q0, q1}` is several next states, and a
     column `ε` has empty moves, both in acceptors only; `q1/x` in every cell is a Mealy machine. Without accepting states and outputs
     each state is its own output. Cells are separated by commas, semicolons or tabs.
@@ -141,7 +142,11 @@ def _read_rows(text: str, name: str) -> tuple[_Table, list[str]]:
     if header[0] == "" and len(header) > 1 and header[1].lower() in _STATE:
         header, body = header[1:], [(number, row[1:]) for number, row in body]
         notes.append("the first column, without a name, is left out: the index that pandas writes")
-    roles = [_ROLES.get(cell.lower(), "letter") for cell in header]
+    if len(header) == 1 and any(" " in cell for _, row in rows for cell in row):
+        raise InputError(
+            f"{name}: line 1: one column; separate the cells of a row by commas, semicolons or tabs"
+        )
+    roles = [_ROLES.get(cell.lower().replace("_", ""), "letter") for cell in header]
     roles[0] = "state"
     table.letters = [cell for cell, role in zip(header, roles, strict=True) if role == "letter"]
     for x in dict.fromkeys(table.letters):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -160,9 +160,16 @@ def show_provenance(place: ReportFolder, command: str = "", reason: str = "") ->
 
     `reason`: why there is no construction, if so.
     """
+    return show_origin(place.path, place.what, place.list_files(), command, reason)
+
+
+def show_origin(
+    folder: Path, what: str, files: Sequence[Path], command: str = "", reason: str = ""
+) -> Section:
+    """The same for any folder: `what` it holds, and the files in it that were read."""
     from ... import __version__
 
-    entries: list[tuple[Cell, ...]] = [("folder", place.path.resolve().name), ("holds", place.what)]
+    entries: list[tuple[Cell, ...]] = [("folder", folder.resolve().name), ("holds", what)]
     entries += [("construction", f"none: {reason}")] if reason else []
     entries += [("command", command)] if command else []
     packages = ("numpy", "torch", "matplotlib", "plotly")
@@ -177,8 +184,8 @@ def show_provenance(place: ReportFolder, command: str = "", reason: str = "") ->
         "the folder, and the program that was run",
     )
     rows = [
-        (str(path.relative_to(place.path)), path.stat().st_size, sha256(path.read_bytes()).hexdigest())
-        for path in place.list_files()
+        (str(path.relative_to(folder)), path.stat().st_size, sha256(path.read_bytes()).hexdigest())
+        for path in files
     ]
     table = Table(
         "files", "Files", "All numbers above come from these files, or are computed from them.",

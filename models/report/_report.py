@@ -131,14 +131,38 @@ def write_report(
     load_template()
     load_plotly()
     place = open_folder(folder)
-    target = place.path / "report.html" if output is None else Path(output)
-    sections = number_slugs(
-        sections_of(
-            place, command=command, seed=seed, learned=learned, runs=runs, limits=limits, progress=progress
-        )
+    sections = sections_of(
+        place, command=command, seed=seed, learned=learned, runs=runs, limits=limits, progress=progress
     )
+    target = place.path / "report.html" if output is None else Path(output)
+    title = f"{place.name}: {place.what}"
+    return write_sections(title, sections, target, png=png, pdf=pdf, width=width, max_bytes=max_bytes)
+
+
+def write_sections(
+    title: str,
+    sections: Sequence[Section],
+    target: Path,
+    *,
+    png: str | Path | None = None,
+    pdf: str | Path | None = None,
+    width: float = COLUMN,
+    max_bytes: int = MAX_BYTES,
+) -> Report:
+    """Write sections as a page, and their figures. Nothing is written before everything is drawn.
+
+    Args:
+        title: the title of the page.
+        sections: the sections; the text of the first is the headline.
+        target: the file of the page.
+        png, pdf, width, max_bytes: as in `write_report`.
+
+    Raises:
+        LimitError: the page would have more than `max_bytes`.
+    """
+    sections = number_slugs(sections)
     first, *rest = sections
-    page = render_page(f"{place.name}: {place.what}", (replace(first, text=""), *rest), headline=first.text)
+    page = render_page(title, (replace(first, text=""), *rest), headline=first.text)
     written = page.encode("utf-8")
     if len(written) > max_bytes:
         size = f"{len(written):,} bytes, more than {max_bytes:,}"

@@ -25,9 +25,11 @@ from .._records import without_format
 from ..training._experiment import settings_difference
 from ..training._logs import check_logs
 from ..training._train import check_minutes, train
-from ._sweep import Sweep, SweepCell
+from ._sweep import Sweep, SweepCell, sweep_as_json, sweep_from_json
 
 CELL_FORMAT = "mirrormata-cell/1"
+SWEEP_FORMAT = "mirrormata-sweep/1"
+SWEEP_FILE = "sweep.json"
 Say = Callable[[str], None]
 
 
@@ -44,13 +46,41 @@ class CellLock:
 
 @dataclass(frozen=True)
 class SweepFolder:
-    """`cells/KEY.json` results, `locks/KEY` locks, `runs/KEY/` trainings.
+    """`sweep.json` the cells, `cells/KEY.json` results, `locks/KEY` locks, `runs/KEY/` trainings.
 
     Attributes:
         path: the folder, which machines may share.
     """
 
     path: Path
+
+    def keep(self, sweep: Sweep) -> None:
+        """Write which cells the sweep has, so that a report knows those that are missing; nothing if it stands there already.
+
+        Args:
+            sweep: the sweep that is run here.
+        """
+        path = self.path / SWEEP_FILE
+        text = json.dumps({"format": SWEEP_FORMAT, **sweep_as_json(sweep)}, indent=1) + "\n"
+        if not is_there(path) or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+
+    def read(self) -> Sweep:
+        """Read the sweep that was run here.
+
+        Returns:
+            The sweep with all its cells, also those without a result.
+
+        Raises:
+            InputError: there is no `sweep.json`, as in folders of older versions, or it is broken.
+        """
+        path = self.path / SWEEP_FILE
+        if not is_there(path):
+            raise InputError(
+                f"{self.path}: no {SWEEP_FILE}, which says what the cells are: run `mirrormata sweep FILE -o {self.path}` once more; it trains "
+                "nothing that is finished"
+            )
+        return sweep_from_json(without_format(read_json(path), SWEEP_FORMAT, str(path)), str(path))
 
     def result(self, cell: SweepCell) -> dict[str, Any] | None:
         """A finished cell's result.
@@ -170,6 +200,7 @@ def run_sweep(
     check_minutes(minutes)
     logs = check_logs(list(logs))
     make_folder(place.path)
+    place.keep(sweep)
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     tried: set[str] = set()
     while _one_pass(sweep, place, tried, deadline, logs, say):

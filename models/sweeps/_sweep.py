@@ -136,6 +136,55 @@ def read_sweep(path: str | Path) -> Sweep:
     return Sweep(file.name, file.caption, file.measure, file.good, rows)
 
 
+def sweep_as_json(sweep: Sweep) -> dict[str, Any]:
+    """A sweep as plain values, from which `sweep_from_json` makes it again."""
+    rows = [
+        {
+            "row": row.name,
+            "published": row.published,
+            "cells": [{"key": cell.key, "experiment": cell.experiment.as_json()} for cell in row.cells],
+        }
+        for row in sweep.rows
+    ]
+    return {
+        "name": sweep.name,
+        "caption": sweep.caption,
+        "measure": sweep.measure,
+        "good": sweep.good,
+        "rows": rows,
+    }
+
+
+def sweep_from_json(data: Any, name: str) -> Sweep:
+    """The sweep of plain values.
+
+    Args:
+        data: as `sweep_as_json` makes them.
+        name: of the file, with which error messages begin.
+
+    Raises:
+        InputError: they are not those of a sweep.
+    """
+    try:
+        rows = tuple(
+            SweepRow(
+                row["row"],
+                row["published"],
+                tuple(
+                    SweepCell(cell["key"], row["row"], experiment_from_dict(cell["experiment"], name))
+                    for cell in row["cells"]
+                ),
+            )
+            for row in data["rows"]
+        )
+        found = Sweep(data["name"], data["caption"], data["measure"], float(data["good"]), rows)
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{name}: not the list of a sweep's cells; `run_sweep` writes it again") from None
+    if not all(row.cells for row in found.rows) or not found.rows:
+        raise InputError(f"{name}: a sweep without cells; `run_sweep` writes it again")
+    return found
+
+
 def _rows(file: _File, name: str) -> Iterator[tuple[SweepRow, Budget]]:
     base = {section: getattr(file, section) for section in ("task", "model", "train", "eval")}
     for entries in file.rows or [{}]:

@@ -61,7 +61,7 @@ def test_tables_name_options_too(call: Call) -> None:
 def test_a_caller_in_python_reads_arguments() -> None:
     with pytest.raises(LimitError, match=r"raise it with `max_states`"):
         automaton_from_spec("S9")
-    with pytest.raises(InputError, match=r"`alphabet` is for regex:PATTERN only"):
+    with pytest.raises(InputError, match=r"`alphabet` is for .att files and regex:PATTERN only"):
         automaton_from_spec("S3", alphabet="ab")
     assert (
         "raise it with `max_monoid`" in inspect_automaton(automaton_from_spec("S4"), max_monoid=20).notes[-1]

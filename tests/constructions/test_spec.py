@@ -25,7 +25,7 @@ EXTENSIONS = {extension for entry in all_formats() for extension in entry.extens
         ("model.yaml", {}, ".json"),
         ("a\0.json", {}, "NUL"),
         ("x" * 5000 + ".json", {}, "cannot be read"),
-        ("parity", {"alphabet": "ab"}, "`alphabet` is for regex:PATTERN only"),
+        ("parity", {"alphabet": "ab"}, "`alphabet` is for .att files and regex:PATTERN only"),
         ("parity", {"group": "S3"}, "`group` is for .csv files only"),
         ("regex:a", {"group": "S3"}, "`group` is for .csv files only"),
         ("parity", {"start": "9"}, "'9'"),

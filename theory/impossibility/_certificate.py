@@ -131,7 +131,8 @@ def certify_impossibility(
     Args:
         model: the model; its arithmetic is `per_step`.
         automaton: the automaton.
-        loop, prefix: the words v and u, as letter indices.
+        loop: the word v, as letter indices.
+        prefix: the word u, as letter indices.
         max_steps: the largest number of letters.
 
     Raises:

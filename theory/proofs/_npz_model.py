@@ -103,7 +103,8 @@ class NpzModel:
         H0: float64 `[n, d]`, the initial state.
         codes: float64 `[codes, n, d]`.
         decode: int array `[codes, letters]`, the output when a code is reached by a letter.
-        letters, outputs: the texts of the letters and outputs, if they are known.
+        letters: the texts of the letters, if they are known.
+        outputs: the texts of the outputs, if they are known.
         name: the model's name.
         factors: the arrays of the factors, if they are given.
     """

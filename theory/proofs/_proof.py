@@ -48,7 +48,8 @@ class Proof:
         reason: the verdict in one line.
         correct_up_to: the length up to which all words are answered rightly; None for any length.
         word: letter indices of a shortest word after which the answer is wrong, else None.
-        answered, right: the wrong and the right answer after this word, as text.
+        answered: the wrong answer after this word, as text.
+        right: the right answer after this word, as text.
         seconds: the time that the search took.
         certify: a function that makes the certificate (of kind `equivalent`, or in exact numbers that of the construction),
             or returns the reason why there is none.

@@ -194,7 +194,9 @@ class Eigenvalue:
     """An eigenvalue: its enclosure, and its exactly decided properties.
 
     Attributes:
-        real, imaginary, modulus: rational bounds of its parts and of |λ|.
+        real: rational bounds of its real part.
+        imaginary: rational bounds of its imaginary part.
+        modulus: rational bounds of |λ|.
         multiplicity: the algebraic multiplicity.
         block: size of its largest Jordan block; 1 if it is semisimple.
         kind: whether it is real, if that is decided.

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from mirrormata import construct
+from mirrormata.cli import main
 from mirrormata.cli.reporting import report as command
 from mirrormata.constructions._document import write_certificate
 from mirrormata.foundation._errors import LimitError
@@ -23,7 +24,7 @@ from mirrormata.models.report import _report as module
 from mirrormata.models.report._data import LearnedLimits, RandomRuns, Section, ShownLimits, Table
 from mirrormata.models.report._folder import open_folder, show_provenance
 from mirrormata.models.report._paper import COLUMN
-from mirrormata.models.report._report import write_report
+from mirrormata.models.report._report import Report, write_report
 from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.report.report_examples import accuracy, letters
 from mirrormata.theory._horizon import full_certificate
@@ -265,3 +266,20 @@ def test_a_training_is_shown_beside_the_construction(tmp_path: Path, call: Call)
     assert open_folder(folder / "seed-0").kind == "model"
     (folder / "result.json").write_text("{")
     assert f"{folder / 'result.json'}: line 1 is not JSON" in call("report", str(folder)).error
+
+
+@pytest.mark.parametrize(("length", "fit"), [("8", 8), ("64", 64), ("100", 64)])
+def test_words_of_any_length_can_be_compared(
+    length: str, fit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more states are averaged than a word has letters, so that a short `--length` needs no other option."""
+    seen: list[LearnedLimits] = []
+
+    def write(folder: str, *, learned: LearnedLimits, **_: Any) -> Report:
+        seen.append(learned)
+        return Report(Path(folder) / "report.html", 1, (), 0, 0, 0, ())
+
+    monkeypatch.setattr("mirrormata.models.report._report.write_report", write)
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path), "--length", length])
+    assert [(limits.length, limits.fit) for limits in seen] == [(int(length), fit)]
