@@ -1,7 +1,7 @@
 (* Writes the proved functions as OCaml, into the folder in which it is run.
 
-   To be trusted beside extraction itself: integers are those of Zarith, natural numbers (indices, all of them smaller
-   than the file) are OCaml's, and `tabulate` keeps the values of a function in an array. *)
+   To be trusted beside extraction itself: integers are those of Zarith (big.ml), natural numbers (indices, none of them
+   as large as the file) are OCaml's, and `tabulate` keeps the values of a function in an array. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
 From Mirrormata Require Import Semantics Sparse Numbers Table.
 Extraction Language OCaml.
@@ -9,20 +9,17 @@ Extraction Language OCaml.
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
 Extract Inlined Constant Nat.eqb => "Int.equal".
 Extract Inlined Constant Nat.ltb => "(fun (x : int) (y : int) -> x < y)".
-Extract Inductive positive => "Z.t"
-  [ "(fun p -> Z.succ (Z.shift_left p 1))" "(fun p -> Z.shift_left p 1)" "Z.one" ]
-  "(fun odd even one p -> if Z.equal p Z.one then one () else if Z.is_odd p then odd (Z.shift_right p 1) else even (Z.shift_right p 1))".
-Extract Inductive Z => "Z.t" [ "Z.zero" "" "Z.neg" ]
-  "(fun zero positive negative z -> let s = Z.sign z in if s = 0 then zero () else if s > 0 then positive z else negative (Z.neg z))".
-Extract Inlined Constant Z.add => "Z.add".
-Extract Inlined Constant Z.mul => "Z.mul".
-Extract Inlined Constant Z.opp => "Z.neg".
-Extract Inlined Constant Z.eqb => "Z.equal".
-Extract Inlined Constant Z.gcd => "Z.gcd".
-Extract Constant Z.div => "(fun x y -> if Z.equal y Z.zero then Z.zero else Z.fdiv x y)".
-Extract Constant Z.to_pos => "(fun z -> if Z.sign z > 0 then z else Z.one)".
-Extract Inlined Constant Pos.mul => "Z.mul".
-Extract Inlined Constant Pos.eqb => "Z.equal".
+Extract Inductive positive => "Big.t" [ "Big.odd" "Big.even" "Big.one" ] "Big.match_positive".
+Extract Inductive Z => "Big.t" [ "Big.zero" "" "Big.neg" ] "Big.match_integer".
+Extract Inlined Constant Z.add => "Big.add".
+Extract Inlined Constant Z.mul => "Big.mul".
+Extract Inlined Constant Z.opp => "Big.neg".
+Extract Inlined Constant Z.eqb => "Big.equal".
+Extract Inlined Constant Z.gcd => "Big.gcd".
+Extract Inlined Constant Z.div => "Big.floor_div".
+Extract Inlined Constant Z.to_pos => "Big.to_positive".
+Extract Inlined Constant Pos.mul => "Big.mul".
+Extract Inlined Constant Pos.eqb => "Big.equal".
 Extract Constant tabulate => "(fun n f -> let values = Array.init n f in fun i -> values.(i))".
 
 Extraction "extracted.ml"
