@@ -2,7 +2,7 @@
    read or the kind is not one of those below. *)
 
 (* One line for each kind; a checker takes the JSON and gives a line of facts, or raises `Json.Invalid`. *)
-let kinds : (string * (Json.t -> string)) list = []
+let kinds : (string * (Json.t -> string)) list = [ ("table", Table.check) ]
 
 exception Unknown of string
 
@@ -45,6 +45,7 @@ let () =
        match check (Json.parse text) with
        | facts -> print_endline ("valid: " ^ facts)
        | exception Json.Invalid reason -> print_endline ("invalid: " ^ reason); exit 1
+       | exception Number.Unsupported what -> stop 2 (Printf.sprintf "%s: no proved checker for %s" path what)
        | exception Unknown kind ->
          stop 2 (Printf.sprintf "%s: no proved checker for the kind '%s': it checks %s" path (String.escaped kind)
                    (String.concat ", " (List.map fst kinds))))
