@@ -50,8 +50,8 @@ let canonical where numbers =
     numbers;
   !kinds
 
-(* `1 state`, `2,000 states` *)
-let count_noun number noun =
+(* `2,000` *)
+let group number =
   let digits = string_of_int number in
   let n = String.length digits in
   let grouped = Buffer.create 16 in
@@ -60,7 +60,10 @@ let count_noun number noun =
       if i > 0 && (n - i) mod 3 = 0 then Buffer.add_char grouped ',';
       Buffer.add_char grouped c)
     digits;
-  Buffer.contents grouped ^ " " ^ noun ^ if number = 1 then "" else "s"
+  Buffer.contents grouped
+
+(* `1 state`, `2,000 states` *)
+let count_noun number noun = group number ^ " " ^ noun ^ if number = 1 then "" else "s"
 
 (* The entry `labels`: texts, and lists of names in which no name occurs twice; gives the number of names. *)
 let labels texts lists value =
