@@ -8,7 +8,7 @@
    image sets of more than n_1 states with the longest path of letters from each.  Whoever made it only searched: that it is closed
    under letters is checked, so nothing is assumed of it. *)
 Require Import List Arith Bool Lia Ring_theory. Import ListNotations.
-From Mirrormata Require Import Table ChainSemantics ChainSets ChainFactors ChainLevels ChainWindow ChainRun.
+From Mirrormata Require Import Lists ChainSemantics ChainSets ChainFactors ChainLevels ChainWindow ChainRun.
 
 (* Whether a state is the image of a member of X.  The extracted program marks the images in an array of n entries. *)
 Definition marks (n : nat) (g : nat -> nat) (X : list nat) : nat -> bool := fun y => mem y (map g X).

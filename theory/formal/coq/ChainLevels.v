@@ -31,19 +31,20 @@ Notation left := (left n).
 Notation next_set := (next_set n).
 Notation entry i h := (nth i h zero).
 
-(* The exchange of two halves of p entries. *)
+(* The exchange of two halves of p entries: of entries s, ..., s + k - 1 and those p behind them. *)
 Lemma origin_halves p k : forall s x, s + k <= p ->
-  origin (map (fun j => (j, p + j)) (seq s k)) x
-  = if (s <=? x) && (x <? s + k) then p + x else if (p + s <=? x) && (x <? p + s + k) then x - p else x.
+  (s <= x < s + k -> origin (map (fun j => (j, p + j)) (seq s k)) x = p + x) /\
+  (p + s <= x < p + s + k -> origin (map (fun j => (j, p + j)) (seq s k)) x = x - p) /\
+  (x < s \/ s + k <= x < p + s \/ p + s + k <= x -> origin (map (fun j => (j, p + j)) (seq s k)) x = x).
 Proof.
-  induction k as [|k IH]; intros s x B; simpl.
-  - destruct (s <=? x) eqn:E1, (x <? s + 0) eqn:E2; simpl; rewrite ?Nat.leb_le, ?Nat.ltb_lt in *; try lia;
-      destruct (p + s <=? x) eqn:E3, (x <? p + s + 0) eqn:E4; simpl; rewrite ?Nat.leb_le, ?Nat.ltb_lt in *; lia.
-  - rewrite IH by lia. unfold exchange.
-    destruct (S s <=? x) eqn:E1, (x <? S s + k) eqn:E2, (p + S s <=? x) eqn:E3, (x <? p + S s + k) eqn:E4,
-      (s <=? x) eqn:E5, (x <? s + S k) eqn:E6, (p + s <=? x) eqn:E7, (x <? p + s + S k) eqn:E8; simpl;
-      rewrite ?Nat.leb_le, ?Nat.ltb_lt, ?Nat.leb_gt, ?Nat.ltb_ge in *; try lia;
-      repeat match goal with |- context [?a =? ?b] => destruct (Nat.eqb_spec a b) end; lia.
+  induction k as [|k IH]; intros s x B; [simpl; split; [lia | split; [lia | easy]] |].
+  destruct (IH (S s) x ltac:(lia)) as [H1 [H2 H3]]. cbn [seq map origin]. unfold exchange. split; [| split]; intros L.
+  - destruct (Nat.eq_dec x s) as [-> | N]; [rewrite H3 by lia; now rewrite Nat.eqb_refl |]. rewrite H1 by lia.
+    destruct (Nat.eqb_spec (p + x) s), (Nat.eqb_spec (p + x) (p + s)); lia.
+  - destruct (Nat.eq_dec x (p + s)) as [-> | N].
+    + rewrite H3 by lia. destruct (Nat.eqb_spec (p + s) s); [lia |]. rewrite Nat.eqb_refl. lia.
+    + rewrite H2 by lia. destruct (Nat.eqb_spec (x - p) s), (Nat.eqb_spec (x - p) (p + s)); lia.
+  - rewrite H3 by lia. destruct (Nat.eqb_spec x s), (Nat.eqb_spec x (p + s)); lia.
 Qed.
 
 Variables (l : level) (f X X' Y : list nat).
@@ -195,13 +196,12 @@ Proof.
         -- rewrite length_map2; rewrite app_length, Z_length, length_zeros; congruence.
         -- rewrite app_length, Z_length, length_indicator, X_size. congruence.
         -- intros x L. rewrite (nth_map2 _ _ _ _ _ _ _ zero zero); [| rewrite app_length, Z_length, length_zeros; congruence ..].
-           rewrite G2 by easy. rewrite origin_halves by lia. simpl. rewrite Nat.add_0_r.
+           rewrite G2 by easy. destruct (origin_halves p p 0 x ltac:(lia)) as [O1 [O2 _]].
            destruct (Nat.lt_ge_cases x p) as [Lx | Lx].
-           ++ rewrite (proj2 (Nat.ltb_lt x p)) by easy. rewrite G1 by lia.
+           ++ rewrite O1 by lia. rewrite G1 by lia.
               rewrite (proj2 (mem_In (p + x) (seq p p))) by (apply in_seq; lia).
               rewrite !app_nth1 by (rewrite Z_length; easy). ring.
-           ++ rewrite (proj2 (Nat.ltb_ge x p)), (proj2 (Nat.leb_le p x)), (proj2 (Nat.ltb_lt x (p + p))) by lia. simpl.
-              rewrite G1 by lia. rewrite (proj2 (mem_false (x - p) (seq p p))) by (rewrite in_seq; lia).
+           ++ rewrite O2 by lia. rewrite G1 by lia. rewrite (proj2 (mem_false (x - p) (seq p p))) by (rewrite in_seq; lia).
               rewrite h_first by lia. rewrite !app_nth2 by (rewrite Z_length; easy). rewrite Z_length, nth_zeros. ring.
       * assert (dim_one : dim = p) by (unfold dim; now rewrite K).
         exists []. split; [| easy]. rewrite app_nil_r.

@@ -9,37 +9,11 @@
    what they find is compared before it is used, so nothing is assumed of them. *)
 Require Import List Arith ZArith Bool Lia.
 From Mirrormata Require Import Semantics Sparse Numbers.
+From Mirrormata Require Export Lists.
 Import ListNotations.
 
 (* A function as it is.  The extracted program keeps its values for 0, ..., n - 1 in an array. *)
 Definition tabulate {X : Type} (n : nat) (f : nat -> X) : nat -> X := f.
-
-Fixpoint all_below (n : nat) (test : nat -> bool) : bool :=
-  match n with O => true | S m => test m && all_below m test end.
-Lemma all_below_spec n test : all_below n test = true -> forall i, i < n -> test i = true.
-Proof.
-  induction n as [|n IH]; cbn; intros E i L; [lia|]. apply andb_prop in E as [E1 E2].
-  destruct (Nat.eq_dec i n); [subst; exact E1|]. apply IH; [exact E2|lia].
-Qed.
-
-Fixpoint equal_numbers (a b : list nat) : bool :=
-  match a, b with [], [] => true | x :: a', y :: b' => (x =? y) && equal_numbers a' b' | _, _ => false end.
-Fixpoint equal_codes (a b : list (list nat)) : bool :=
-  match a, b with [], [] => true | x :: a', y :: b' => equal_numbers x y && equal_codes a' b' | _, _ => false end.
-Lemma equal_numbers_eq a : forall b, equal_numbers a b = true -> a = b.
-Proof.
-  induction a; destruct b; cbn; try discriminate; auto. intros E. apply andb_prop in E as [E1 E2].
-  apply Nat.eqb_eq in E1. f_equal; auto.
-Qed.
-Lemma equal_numbers_refl a : equal_numbers a a = true.
-Proof. induction a; cbn; auto. rewrite Nat.eqb_refl. exact IHa. Qed.
-Lemma equal_codes_eq a : forall b, equal_codes a b = true -> a = b.
-Proof.
-  induction a; destruct b; cbn; try discriminate; auto. intros E. apply andb_prop in E as [E1 E2].
-  apply equal_numbers_eq in E1. f_equal; auto.
-Qed.
-Lemma equal_codes_refl a : equal_codes a a = true.
-Proof. induction a; cbn; auto. rewrite equal_numbers_refl. exact IHa. Qed.
 
 (* ---- What a certificate gives. *)
 Record table_head (N : Type) := TableHead {
