@@ -23,4 +23,5 @@ Extract Inlined Constant Pos.eqb => "Big.equal".
 Extract Constant tabulate => "(fun n f -> let values = Array.init n f in fun i -> values.(i))".
 
 Extraction "extracted.ml"
-  table_layers any_landings prepare check_heads check_rows check_table code_step.
+  (* of tables *) any_images any_landings check_heads check_rows prepare check_table
+  element_add element_mul element_opp lowest.
