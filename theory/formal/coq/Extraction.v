@@ -7,6 +7,7 @@ From Mirrormata Require Import Semantics Sparse Numbers Table.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
+Extract Inlined Constant Nat.add => "(+)".
 Extract Inlined Constant Nat.eqb => "Int.equal".
 Extract Inlined Constant Nat.ltb => "(fun (x : int) (y : int) -> x < y)".
 Extract Inductive positive => "Big.t" [ "Big.odd" "Big.even" "Big.one" ] "Big.match_positive".

@@ -22,6 +22,9 @@ Proof.
   destruct (Nat.eq_dec i n); [subst; exact E1|]. apply IH; [exact E2|lia].
 Qed.
 
+Fixpoint count_below (n : nat) (test : nat -> bool) : nat :=
+  match n with O => 0 | S m => if test m then S (count_below m test) else count_below m test end.
+
 Fixpoint equal_numbers (a b : list nat) : bool :=
   match a, b with [], [] => true | x :: a', y :: b' => (x =? y) && equal_numbers a' b' | _, _ => false end.
 Fixpoint equal_codes (a b : list (list nat)) : bool :=
@@ -56,8 +59,7 @@ Record table_head (N : Type) := TableHead {
   shared_factor : nat -> factor N;
   movements : nat -> movement N;
   codes : nat -> entries N;
-  find_code : entries N -> nat;
-  by_factors : bool                          (* whether factors are expected to lead codes to codes *)
+  find_code : entries N -> nat
 }.
 Arguments TableHead {N}.
 Arguments rows {N}.
@@ -69,7 +71,6 @@ Arguments shared_factor {N}.
 Arguments movements {N}.
 Arguments codes {N}.
 Arguments find_code {N}.
-Arguments by_factors {N}.
 Definition transitions {N} (h : table_head N) (t : nat) : transition N :=
   match movements h t with
   | Shared gate numbers plus => Transition (Factors gate (map (shared_factor h) numbers)) plus
@@ -102,10 +103,17 @@ Variable h : table_head A.
 Definition settle (after : entries A) : nat :=
   let r := find_code h after in
   if (r <? code_count h) && equal_entries after (codes h r) then r else code_count h.
-(* The number of the code after one factor, for all factors and codes *)
+(* The number of the code after one factor *)
+Definition factor_image (f c : nat) : nat := settle (factor_sparse A (shared_factor h f) (codes h c)).
+(* Whether half of the factors lead the first code to a code *)
+Definition by_factors : bool :=
+  if 0 <? code_count h then
+    let led := count_below (factor_count h) (fun f => factor_image f 0 <? code_count h) in
+    negb (led + led <? factor_count h)
+  else false.
+(* The same for all factors and codes, where it is worth while *)
 Definition factor_images : nat -> nat -> nat :=
-  if by_factors h then
-    tabulate (factor_count h) (fun f => tabulate (code_count h) (fun c => settle (factor_sparse A (shared_factor h f) (codes h c))))
+  if by_factors then tabulate (factor_count h) (fun f => tabulate (code_count h) (factor_image f))
   else fun _ _ => code_count h.
 Fixpoint walk (images : nat -> nat -> nat) (numbers : list nat) (c : nat) : nat :=
   match numbers with
@@ -263,7 +271,7 @@ Lemma walk_meaning numbers : forall c H, walk A h (factor_images A h) numbers c 
 Proof.
   induction numbers as [|f numbers IH]; intros c H L S; [exact S|]. cbn [walk] in *. cbv zeta in *.
   destruct (_ <? _) eqn:E; [|lia]. apply Nat.ltb_lt in E. cbn [map fold_left]. apply IH; [exact L|].
-  unfold factor_images, tabulate in *. destruct (by_factors h); [|lia]. rewrite (settle_eq _ E).
+  unfold factor_images, tabulate in *. destruct (by_factors A h); [|lia]. unfold factor_image. rewrite (settle_eq _ E).
   intros i j. rewrite (factor_meaning _ _ _ R). apply apply_factor_same, S.
 Qed.
 Lemma settle_letter t c H : settle A h (letter_sparse (transitions h t) (codes h c)) < code_count h ->

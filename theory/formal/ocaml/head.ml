@@ -229,7 +229,7 @@ let as_head number hash head : 'n Extracted.table_head =
     | several -> (match List.find_opt (fun c -> codes.(c) = code) several with Some c -> c | None -> count) in
   { rows = head.dim; columns = head.value_dim; factor_count = Array.length factors;
     transition_count = Array.length movements; code_count = count; shared_factor = (fun f -> factors.(f));
-    movements = (fun t -> movements.(t)); codes = (fun c -> codes.(c)); find_code; by_factors = head.integer }
+    movements = (fun t -> movements.(t)); codes = (fun c -> codes.(c)); find_code }
 
 let hash_element ((denominator, coefficients) : Extracted.element) =
   List.fold_left (fun h c -> (h * 31) + Z.hash c) (Z.hash denominator) coefficients
