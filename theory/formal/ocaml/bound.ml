@@ -54,7 +54,8 @@ let largest head factor_image =
     see !sum;
     if many then (see !up; see !down);
     !sum in
-  let columns c = List.sort_uniq compare (List.map (fun (_, j, _) -> j) head.codes.(c)) in
+  let columns c =
+    if width = 1 then [ 0 ] else List.sort_uniq compare (List.map (fun (_, j, _) -> j) head.codes.(c)) in
   let apply_factor columns f =
     let scaled, reading, many = factors.(f) in
     List.iter

@@ -146,21 +146,29 @@ let row_finder rows sizes =
     go 1 sizes in
   let codes = Array.map split rows in
   let count = Array.length rows in
+  (* the joint code of a single head is one number; others are looked up by a key *)
   let key joint = List.fold_left (List.fold_left (fun h c -> (h * 65599) + c)) 0 joint in
-  let places = Hashtbl.create (2 * count) in
+  let single = sizes = [ 1 ] in
+  let of_code = if single then Array.make (Array.fold_left (fun n row -> max n (row.(1) + 1)) 0 rows) count else [||] in
+  let places = Hashtbl.create (if single then 1 else 2 * count) in
   (* a row that may be the one sought: the proved checker compares *)
   let find joint =
-    match Hashtbl.find_all places (key joint) with
-    | [] -> count
-    | [ r ] -> r
-    | several -> (match List.find_opt (fun r -> codes.(r) = joint) several with Some r -> r | None -> count) in
+    match joint with
+    | [ [ c ] ] when single -> if c < Array.length of_code then of_code.(c) else count
+    | _ ->
+      match Hashtbl.find_all places (key joint) with
+      | [] -> count
+      | [ r ] -> r
+      | several -> (match List.find_opt (fun r -> codes.(r) = joint) several with Some r -> r | None -> count) in
   let find_exactly joint =
     let r = find joint in
     if r < count && codes.(r) = joint then r else count in
   Array.iteri
     (fun r joint ->
       need (find_exactly joint = count) "decode: two codes are equal";
-      Hashtbl.add places (key joint) r)
+      match joint with
+      | [ [ c ] ] when single -> of_code.(c) <- r
+      | _ -> Hashtbl.add places (key joint) r)
     codes;
   (codes, find, find_exactly)
 
