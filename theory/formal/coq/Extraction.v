@@ -3,7 +3,7 @@
    To be trusted beside extraction itself: integers are those of Zarith (big.ml), natural numbers (indices, none of them
    as large as the file) are OCaml's, and `tabulate` keeps the values of a function in an array. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
-From Mirrormata Require Import Semantics Sparse Numbers Table.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
@@ -25,4 +25,5 @@ Extract Constant tabulate => "(fun n f -> let values = Array.init n f in fun i -
 
 Extraction "extracted.ml"
   (* of tables *) any_images any_landings check_heads check_rows prepare check_table
-  element_add element_mul element_opp lowest.
+  (* of cascades *) told_by cascade_tables check_codes check_situations check_cascade
+  (* numbers *)  element_add element_mul element_opp lowest.

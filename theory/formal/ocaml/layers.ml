@@ -65,13 +65,13 @@ let matters row stride points =
 
 (* One layer, whose letters are 0, ..., letters - 1; `states` is given for the last one.  Gives the number of letters of
    the next layer too. *)
-let read ~letters ~last ~states where value =
+let read ~cascade ~letters ~last ~states where value =
   let get = Reading.record where [ "heads"; "reads"; "next" ] value in
   let raw = Reading.array (where ^ ".heads") (get "heads") in
   need (Array.length raw > 0) (where ^ ".heads: empty");
   let heads =
     Array.mapi (fun h -> Head.read ~layered:true letters (Printf.sprintf "%s.heads[%d]" where h)) raw in
-  Array.iter (fun h -> if h.Head.pairs then raise (Number.Unsupported "several layers with pairs or a covering")) heads;
+  need (cascade || not (Array.exists (fun (h : Head.t) -> h.pairs) heads)) "pairs belong to a cascade, which has a covering";
   let reads =
     Array.mapi
       (fun x item ->

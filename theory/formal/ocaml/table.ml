@@ -158,6 +158,21 @@ let decide table prepared =
   need (Extracted.check_heads table) "the proved checker refuses the codes";
   need (Extracted.check_rows table prepared) "the proved checker refuses the joint codes"
 
+(* Several layers whose joint codes are listed. *)
+let check_joint machine get full layers =
+  let heads = Array.concat (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full)) in
+  let rows = Layers.decode_rows (get "decode") heads machine.Reading.start machine.states in
+  let sizes = List.map (fun (l : Layers.layer) -> Array.length l.heads) (Array.to_list full) in
+  let codes, find, find_exactly = Layers.row_finder rows sizes in
+  let table : Extracted.table =
+    { table_layers = List.map fst (Array.to_list layers); row_count = Array.length rows;
+      row_codes = (fun r -> codes.(r)); row_state = (fun r -> rows.(r).(0)); find_row = find;
+      table_automaton = automaton machine; says_state = true } in
+  Layers.check_order machine full rows find_exactly;
+  decide table (List.map snd (Array.to_list layers));
+  let counted = Reading.count_noun in
+  counted (Array.length full) "layer" ^ ", " ^ counted (Array.length rows) "joint code"
+
 let check document =
   let layers =
     match Reading.find "layers" document with
@@ -165,9 +180,8 @@ let check document =
     | None -> raise (Invalid "layers: not a list") in
   need (Array.length layers > 0) "layers: empty";
   let layered = Array.length layers > 1 in
-  if layered && Reading.has "covering" document then
-    raise (Number.Unsupported "several layers with pairs or a covering");
-  let get = Reading.record "certificate" keys document in
+  let cascade = layered && Reading.has "covering" document in
+  let get = Reading.record "certificate" (if cascade then "covering" :: keys else keys) document in
   let machine = Reading.read_machine get in
   let counted = Reading.count_noun in
   let facts rows_told =
@@ -204,7 +218,7 @@ let check document =
         (fun i value ->
           let where = Printf.sprintf "layers[%d]" i in
           let heads, reads, next, kinds =
-            Layers.read ~letters:!letters ~last:(i = depth - 1) ~states:machine.states where value in
+            Layers.read ~cascade ~letters:!letters ~last:(i = depth - 1) ~states:machine.states where value in
           letters := kinds;
           let layer_heads =
             Array.to_list
@@ -212,7 +226,8 @@ let check document =
           let layer : Extracted.table_layer = { layer_heads; told = (fun y codes -> tables.(i) y codes) } in
           let factor_images, images, prepared = prepare_heads layer_heads heads in
           let full : Layers.layer = { heads; images; reads; next } in
-          let told = Layers.read_outs where full in
+          (* in a cascade each head that is read tells its point, and the covering goes by points *)
+          let told = if cascade then [||] else Layers.read_outs where full in
           tables.(i) <-
             (fun y codes ->
               let codes = Array.of_list codes in
@@ -222,20 +237,15 @@ let check document =
           (full, layer, (prepared, layer.told), factor_images))
         layers in
     let full = Array.map (fun (l, _, _, _) -> l) read in
-    let heads = Array.concat (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full)) in
-    let rows = Layers.decode_rows (get "decode") heads machine.start machine.states in
-    let sizes = List.map (fun (l : Layers.layer) -> Array.length l.heads) (Array.to_list full) in
-    let codes, find, find_exactly = Layers.row_finder rows sizes in
-    let table : Extracted.table =
-      { table_layers = List.map (fun (_, l, _, _) -> l) (Array.to_list read); row_count = Array.length rows;
-        row_codes = (fun r -> codes.(r)); row_state = (fun r -> rows.(r).(0)); find_row = find;
-        table_automaton = automaton machine; says_state = true } in
-    Layers.check_order machine full rows find_exactly;
-    decide table (List.map (fun (_, _, p, _) -> p) (Array.to_list read));
+    let told =
+      if cascade then
+        Covering.check get machine (automaton machine)
+          (Array.map (fun (l, (form : Extracted.table_layer), (prepared, _), _) -> (l, form.layer_heads, prepared)) read)
+      else check_joint machine get full (Array.map (fun (_, layer, prepared, _) -> (layer, prepared)) read) in
     let places = Array.init machine.states Fun.id in
     check_outputs machine machine.delta places (get "outputs");
     check_summary (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full))
       (List.concat_map (fun (_, _, _, images) -> images) (Array.to_list read))
       (get "summary");
-    facts (counted depth "layer" ^ ", " ^ counted (Array.length rows) "joint code")
+    facts told
   end
