@@ -39,7 +39,7 @@ Definition bijective : bool :=
   all_below (letter_count c) (fun a => length (filter (marks n (step c a) (seq 0 n)) (seq 0 n)) =? n).
 
 (* A level keeps a second half where it may reset and somebody reads the set before a token: the level below, or Mealy outputs. *)
-Fixpoint levels_of (permuting : bool) (ns : list nat) : list level :=
+Fixpoint levels_of (permuting : bool) (ns : list nat) : list chain_level :=
   match ns with
   | p :: ((q :: rest) as below) =>
     {| size := p; next := q;
@@ -47,11 +47,11 @@ Fixpoint levels_of (permuting : bool) (ns : list nat) : list level :=
       :: levels_of permuting below
   | _ => []
   end.
-Definition levels : list level := levels_of bijective (sizes c).
+Definition levels : list chain_level := levels_of bijective (sizes c).
 Definition top : nat := hd 0 (sizes c).
-Fixpoint sizes_fall (p : nat) (ls : list level) : bool :=
+Fixpoint sizes_fall (p : nat) (ls : list chain_level) : bool :=
   match ls with [] => p =? 1 | l :: ls' => (size l =? p) && (1 <=? next l) && (next l <? p) && sizes_fall (next l) ls' end.
-Definition by_one (ls : list level) : bool := forallb (fun l => size l =? S (next l)) ls.
+Definition by_one (ls : list chain_level) : bool := forallb (fun l => size l =? S (next l)) ls.
 
 Definition reads_before : bool := negb bijective && (mealy c || match levels with [] => false | _ => true end).
 Definition register_rows : nat :=
@@ -67,7 +67,7 @@ Fixpoint fill (hit : nat -> bool) (X' : list nat) (others : nat) : list nat :=
   end.
 
 (* The chain after a letter, as far as it is listed, if the sizes fit it. *)
-Fixpoint next_chain (g : nat -> nat) (X X' : list nat) (ls : list level) (Ys : list (list nat)) : option (list (list nat)) :=
+Fixpoint next_chain (g : nat -> nat) (X X' : list nat) (ls : list chain_level) (Ys : list (list nat)) : option (list (list nat)) :=
   match ls with
   | [] => Some []
   | l :: ls' =>
@@ -86,7 +86,7 @@ Fixpoint next_chain (g : nat -> nat) (X X' : list nat) (ls : list level) (Ys : l
 
 Variable known : listing.
 (* Down to the last level whose size falls by more than one. *)
-Fixpoint depth (ls : list level) : nat :=
+Fixpoint depth (ls : list chain_level) : nat :=
   match ls with [] => 0 | _ :: ls' => if by_one ls' then 0 else S (depth ls') end.
 Definition all_states : list nat := seq 0 n.
 Definition drops_right : bool :=

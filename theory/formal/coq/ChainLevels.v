@@ -47,7 +47,7 @@ Proof.
   - rewrite H3 by lia. destruct (Nat.eqb_spec x s), (Nat.eqb_spec x (p + s)); lia.
 Qed.
 
-Variables (l : level) (f X X' Y : list nat).
+Variables (l : chain_level) (f X X' Y : list nat).
 Let p := size l.
 Hypothesis (X_size : length X = p) (X'_size : length X' = p) (X_once : NoDup X) (X'_once : NoDup X').
 Hypothesis into : forall x, In x X -> x < n -> In (image f x) X'.

@@ -12,22 +12,22 @@ Variables (n q0 : nat).
 Notation next_set := (next_set n).
 
 (* The sets below X after a token, and what their sizes have to be for them. *)
-Fixpoint next_sets (f X X' : list nat) (ls : list level) (Ys : list (list nat)) : list (list nat) :=
+Fixpoint next_sets (f X X' : list nat) (ls : list chain_level) (Ys : list (list nat)) : list (list nat) :=
   match ls, Ys with
   | l :: ls', Y :: Ys' => let Y' := next_set f X X' Y (next l) in Y' :: next_sets f Y Y' ls' Ys'
   | _, _ => []
   end.
-Fixpoint fits (f X X' : list nat) (ls : list level) (Ys : list (list nat)) : Prop :=
+Fixpoint fits (f X X' : list nat) (ls : list chain_level) (Ys : list (list nat)) : Prop :=
   match ls, Ys with
   | l :: ls', Y :: Ys' =>
     (permutes n f X X' = false -> length (hits n f X X') <= next l) /\ fits f Y (next_set f X X' Y (next l)) ls' Ys'
   | _, _ => True
   end.
-Fixpoint start_sets (ls : list level) (X : list nat) : list (list nat) :=
+Fixpoint start_sets (ls : list chain_level) (X : list nat) : list (list nat) :=
   match ls with [] => [] | l :: ls' => let Y := start_set q0 X (next l) in Y :: start_sets ls' Y end.
 
 (* Each set is a part of that above it, of the size of its level. *)
-Fixpoint valid (ls : list level) (X : list nat) (Ys : list (list nat)) : Prop :=
+Fixpoint valid (ls : list chain_level) (X : list nat) (Ys : list (list nat)) : Prop :=
   match ls, Ys with
   | [], [] => True
   | l :: ls', Y :: Ys' => part Y X /\ length Y = next l /\ valid ls' Y Ys'
@@ -36,7 +36,7 @@ Fixpoint valid (ls : list level) (X : list nat) (Ys : list (list nat)) : Prop :=
 
 (* Sizes fall from p to 1; a level with gates has no second half. *)
 Variable gates : bool.
-Fixpoint falling (p : nat) (ls : list level) : Prop :=
+Fixpoint falling (p : nat) (ls : list chain_level) : Prop :=
   match ls with
   | [] => p = 1
   | l :: ls' => size l = p /\ 1 <= next l < p /\ (gates = true -> keeps l = false) /\ falling (next l) ls'
@@ -140,7 +140,7 @@ Hypothesis swaps_ok : swaps_apply swaps_of.
 Variables (n : nat) (delta : list (list nat)) (q0 : nat) (look_back gates : bool).
 Hypothesis rows_ok : forall a, a < length delta -> length (row delta a) = n /\ forall q, q < n -> image (row delta a) q < n.
 Hypothesis start_ok : q0 < n.
-Variables (window : option nat) (bits rows top_size : nat) (ls : list level).
+Variables (window : option nat) (bits rows top_size : nat) (ls : list chain_level).
 Notation indicator := (indicator R zero one).
 Notation level_step := (level_step R zero one add mul sub n swaps_of reset_beta gates).
 Notation read_after := (read_after R nonzero).
@@ -167,7 +167,7 @@ Notation window_set := (window_set n delta q0).
 Notation window_states := (window_states n delta q0).
 
 (* Each layer's state: the indicator of its set, and a second half where it keeps one. *)
-Fixpoint holds (ls : list level) (X : list nat) (Ys : list (list nat)) (hs : list (list R)) : Prop :=
+Fixpoint holds (ls : list chain_level) (X : list nat) (Ys : list (list nat)) (hs : list (list R)) : Prop :=
   match ls, Ys, hs with
   | [], [], [] => True
   | l :: ls', Y :: Ys', h :: hs' =>
@@ -178,8 +178,8 @@ Fixpoint holds (ls : list level) (X : list nat) (Ys : list (list nat)) (hs : lis
 (* A letter is injective on all states. *)
 Definition injective (f : list nat) : Prop := forall x y, x < n -> y < n -> image f x = image f y -> x = y.
 (* Whether a level tells the one below it the set before the token. *)
-Definition tells (l : level) : Prop := look_back = true \/ (forall a, a < length delta -> injective (row a)) \/ keeps l = true.
-Fixpoint all_tell_below (ls : list level) : Prop :=
+Definition tells (l : chain_level) : Prop := look_back = true \/ (forall a, a < length delta -> injective (row a)) \/ keeps l = true.
+Fixpoint all_tell_below (ls : list chain_level) : Prop :=
   match ls with l :: (_ :: _) as ls' => tells l /\ all_tell_below ls' | _ => True end.
 
 Lemma injective_permutes f X X' : injective f -> NoDup X -> NoDup X' -> length X' = length X -> into n f X X' -> permutes n f X X' = true.

@@ -83,14 +83,14 @@ Variable reset_beta : nat -> R.
 Variables (look_back gates : bool).
 
 (* A level of the chain: the size p of its set X_i, that of the next, and whether it keeps a second half. *)
-Record level := { size : nat; next : nat; keeps : bool }.
+Record chain_level := { size : nat; next : nat; keeps : bool }.
 
 Definition indicator (X Y : list nat) : vector := map (fun x => if mem x Y then one else zero) X.
 Definition zeros (p : nat) : vector := repeat zero p.
 
 (* Permute: swaps of the first half.  Reset: with gates the gate 0 and one factor, which writes the indicator Z of the
    new set; with a second half v its projections, Z written there, and swaps that exchange the halves; else the projections of u. *)
-Definition level_step (l : level) (f X X' : list nat) (h : vector) : vector :=
+Definition level_step (l : chain_level) (f X X' : list nat) (h : vector) : vector :=
   let p := size l in
   let dim := if keeps l then p + p else p in
   let Z := indicator X' (target f X X' (next l)) in
@@ -102,16 +102,16 @@ Definition level_step (l : level) (f X X' : list nat) (h : vector) : vector :=
   else apply_step one (map (projection dim) (seq 0 p)) Z h.
 
 (* The next set after the token: by u. *)
-Definition read_after (l : level) (X' : list nat) (h' : vector) : list nat := select X' (firstn (size l) h').
+Definition read_after (l : chain_level) (X' : list nat) (h' : vector) : list nat := select X' (firstn (size l) h').
 
 (* The next set before the token.  With look_back by what the layer held then, h; where it permutes by P^-1 u; else by v. *)
-Definition read_before (l : level) (f X X' : list nat) (h h' : vector) : list nat :=
+Definition read_before (l : chain_level) (f X X' : list nat) (h h' : vector) : list nat :=
   if look_back then select X (firstn (size l) h)
   else if permutes f X X' then select X (map (fun j => nth j h' zero) (places f X X'))
   else select X (skipn (size l) h').
 
 (* All levels, from the top: each reads the letter and what the level above is read to hold. *)
-Fixpoint levels_step (ls : list level) (f X X' : list nat) (hs : list vector) : list vector :=
+Fixpoint levels_step (ls : list chain_level) (f X X' : list nat) (hs : list vector) : list vector :=
   match ls, hs with
   | l :: ls', h :: hs' =>
     let h' := level_step l f X X' h in
@@ -120,9 +120,9 @@ Fixpoint levels_step (ls : list level) (f X X' : list nat) (hs : list vector) : 
   end.
 
 (* The last set after a token, from the states of the layers alone; and before it, from what they held before, hs, and after, hs'. *)
-Fixpoint last_after (ls : list level) (X' : list nat) (hs : list vector) : list nat :=
+Fixpoint last_after (ls : list chain_level) (X' : list nat) (hs : list vector) : list nat :=
   match ls, hs with l :: ls', h :: hs' => last_after ls' (read_after l X' h) hs' | _, _ => X' end.
-Fixpoint last_before (ls : list level) (f X X' : list nat) (hs hs' : list vector) : list nat :=
+Fixpoint last_before (ls : list chain_level) (f X X' : list nat) (hs hs' : list vector) : list nat :=
   match ls, hs, hs' with
   | l :: ls', h :: hs, h' :: hs' => last_before ls' f (read_before l f X X' h h') (read_after l X' h') hs hs'
   | _, _, _ => X
@@ -176,7 +176,7 @@ Definition window_states (m : nat) (numbers : list nat) : list nat :=
 Definition with_phantoms (s : nat) (X : list nat) : list nat := X ++ seq n (s - length X).
 
 (* -------- all layers -------- *)
-Variables (window : option nat) (top_size : nat) (ls : list level).
+Variables (window : option nat) (top_size : nat) (ls : list chain_level).
 (* The state of the LRNN: the columns of the register and the column of each level. *)
 Definition memory := (list vector * list vector)%type.
 
@@ -200,7 +200,7 @@ Definition token (h : memory) (a : nat) : memory :=
 Definition start_set (X : list nat) (size : nat) : list nat :=
   let others := firstn (size - 1) (filter (fun x => negb (x =? q0)) X) in
   filter (fun x => (x =? q0) || mem x others) X.
-Fixpoint start_levels (ls : list level) (X : list nat) : list vector :=
+Fixpoint start_levels (ls : list chain_level) (X : list nat) : list vector :=
   match ls with
   | [] => []
   | l :: ls' =>

@@ -4,10 +4,11 @@
    as large as the file) are OCaml's, `tabulate` keeps the values of a function in an array, and `marks` marks the images of a set
    in one. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
-From Mirrormata Require Import Semantics Sparse Numbers Table ChainSemantics ChainRun ChainCheck.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
+Extract Inlined Constant Nat.add => "(+)".
 Extract Inlined Constant Nat.eqb => "Int.equal".
 Extract Inlined Constant Nat.ltb => "(fun (x : int) (y : int) -> x < y)".
 Extract Inlined Constant Nat.leb => "(fun (x : int) (y : int) -> x <= y)".
@@ -29,5 +30,7 @@ Extract Constant marks =>
   "(fun n g set -> let marks = Bytes.make n '0' in List.iter (fun x -> Bytes.set marks (g x) '1') set; fun y -> Bytes.get marks y = '1')".
 
 Extraction "extracted.ml"
-  table_layers any_landings prepare check_heads check_rows check_table code_step
-  check_chain next_chain start_sets depth levels by_one bijective marks.
+  (* of tables *) any_images any_landings check_heads check_rows prepare check_table
+  (* of cascades *) told_by cascade_tables check_codes check_situations check_cascade
+  (* numbers *)  element_add element_mul element_opp lowest
+  (* of chains *) check_chain next_chain start_sets depth levels by_one bijective marks.

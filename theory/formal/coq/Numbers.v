@@ -40,7 +40,9 @@ Definition shift (a : list Z) : list Z :=
   end.
 Definition product (a b : list Z) : list Z :=
   fold_right (fun c sum => if Z.eqb c 0 then shift sum else add_lists (scale_list c b) (shift sum)) [] a.
-Definition content (x : element) : Z := fold_left Z.gcd (snd x) (Zpos (fst x)).
+Fixpoint gcd_all (g : Z) (a : list Z) : Z :=
+  match a with [] => g | c :: a' => if Z.eqb g 1 then 1 else gcd_all (Z.gcd g c) a' end.
+Definition content (x : element) : Z := gcd_all (Zpos (fst x)) (snd x).
 (* In lowest terms *)
 Definition lowest (x : element) : element :=
   let g := content x in
@@ -190,6 +192,12 @@ Proof.
   rewrite !(reciprocal_spec K). ring.
 Qed.
 
+Lemma content_fold x : content x = fold_left Z.gcd (snd x) (Zpos (fst x)).
+Proof.
+  unfold content. generalize (Zpos (fst x)). induction (snd x) as [|c a IH]; intros g; [reflexivity|]. cbn [gcd_all fold_left].
+  destruct (Z.eqb_spec g 1) as [->|]; [|apply IH]. rewrite Z.gcd_1_l. clear. induction a; [reflexivity|].
+  cbn [fold_left]. rewrite Z.gcd_1_l. exact IHa.
+Qed.
 (* The content divides the denominator and all coefficients. *)
 Lemma fold_gcd_divides a : forall g, (fold_left Z.gcd a g | g) /\ Forall (fun c => (fold_left Z.gcd a g | c)) a.
 Proof.
@@ -203,7 +211,7 @@ Proof. induction a; intros g H; [exact H|]. apply IHa, Z.gcd_nonneg. Qed.
 Lemma lowest_value x : element_value (lowest x) = element_value x.
 Proof.
   unfold lowest. destruct (Z.eqb _ 1) eqn:E; [reflexivity|]. clear E. destruct x as [q a]. unfold element_value.
-  cbn [fst snd]. set (g := content (q, a)). destruct (fold_gcd_divides a (Zpos q)) as [D F].
+  cbn [fst snd]. rewrite content_fold. cbn [fst snd]. set (g := fold_left Z.gcd a (Zpos q)). destruct (fold_gcd_divides a (Zpos q)) as [D F].
   change (fold_left Z.gcd a (Zpos q)) with g in D, F.
   assert (P : (0 < g)%Z).
   { assert (0 <= g)%Z by (apply (fold_gcd_positive a (Zpos q)); lia).
@@ -246,7 +254,7 @@ Lemma lowest_divides q a q' a' : content (q, a) = 1%Z -> scale_list (Zpos q') a 
   (Zpos q | Zpos q')%Z.
 Proof.
   intros C E. replace (Zpos q') with (fold_left Z.gcd a (Zpos q) * Zpos q')%Z.
-  2: { change (fold_left Z.gcd a (Zpos q)) with (content (q, a)). rewrite C. lia. }
+  2: { rewrite content_fold in C. cbn [fst snd] in C. rewrite C. lia. }
   apply gcd_divides; [apply Z.divide_factor_l|]. clear C. revert a' E.
   induction a as [|c a IH]; destruct a' as [|c' a']; unfold scale_list; cbn [map]; intros E;
     try discriminate; constructor.

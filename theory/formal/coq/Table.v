@@ -15,13 +15,23 @@ Import ListNotations.
 (* A function as it is.  The extracted program keeps its values for 0, ..., n - 1 in an array. *)
 Definition tabulate {X : Type} (n : nat) (f : nat -> X) : nat -> X := f.
 
-(* ---- What a certificate gives. *)
+Fixpoint count_below (n : nat) (test : nat -> bool) : nat :=
+  match n with O => 0 | S m => if test m then S (count_below m test) else count_below m test end.
+
+(* ---- What a certificate gives.  Transitions share factors, which are numbered. *)
+Inductive movement (N : Type) :=
+| Shared (gate : N) (numbers : list nat) (plus : entries N)
+| Weights (weights plus : entries N).
+Arguments Shared {N}.
+Arguments Weights {N}.
 Record table_head (N : Type) := TableHead {
   rows : nat;
   columns : nat;
+  factor_count : nat;
   transition_count : nat;
   code_count : nat;
-  transitions : nat -> transition N;
+  shared_factor : nat -> factor N;
+  movements : nat -> movement N;
   codes : nat -> entries N;
   find_code : entries N -> nat
 }.
@@ -30,9 +40,16 @@ Arguments rows {N}.
 Arguments columns {N}.
 Arguments transition_count {N}.
 Arguments code_count {N}.
-Arguments transitions {N}.
+Arguments factor_count {N}.
+Arguments shared_factor {N}.
+Arguments movements {N}.
 Arguments codes {N}.
 Arguments find_code {N}.
+Definition transitions {N} (h : table_head N) (t : nat) : transition N :=
+  match movements h t with
+  | Shared gate numbers plus => Transition (Factors gate (map (shared_factor h) numbers)) plus
+  | Weights weights plus => Transition (Matrix weights) plus
+  end.
 
 (* A head with integers; or with numbers of Q(theta), where `modulus` is the minimal polynomial of theta without its
    leading 1.  The rational numbers are Q(theta) with modulus x. *)
@@ -56,28 +73,58 @@ Record table := Table {
 Section Head.
 Variable A : arithmetic.
 Variable h : table_head A.
-(* The number of the code after a transition, `code_count` if it is none *)
-Definition landing (t c : nat) : nat :=
-  let after := letter_sparse (transitions h t) (codes h c) in
+(* The number of the code that a matrix is, `code_count` if it is none *)
+Definition settle (after : entries A) : nat :=
   let r := find_code h after in
   if (r <? code_count h) && equal_entries after (codes h r) then r else code_count h.
-Definition landings : nat -> nat -> nat :=
-  tabulate (transition_count h) (fun t => tabulate (code_count h) (landing t)).
+(* The number of the code after one factor *)
+Definition factor_image (f c : nat) : nat := settle (factor_sparse A (shared_factor h f) (codes h c)).
+(* Whether half of the factors lead the first code to a code *)
+Definition by_factors : bool :=
+  if 0 <? code_count h then
+    let led := count_below (factor_count h) (fun f => factor_image f 0 <? code_count h) in
+    negb (led + led <? factor_count h)
+  else false.
+(* The same for all factors and codes, where it is worth while *)
+Definition factor_images : nat -> nat -> nat :=
+  if by_factors then tabulate (factor_count h) (fun f => tabulate (code_count h) (factor_image f))
+  else fun _ _ => code_count h.
+Fixpoint walk (images : nat -> nat -> nat) (numbers : list nat) (c : nat) : nat :=
+  match numbers with
+  | [] => c
+  | f :: numbers' => let c' := images f c in if c' <? code_count h then walk images numbers' c' else code_count h
+  end.
+(* The number of the code after a transition.  Where each factor leads to a code, the codes are followed by their numbers;
+   elsewhere the factors are applied to the code. *)
+Definition landing (images : nat -> nat -> nat) (t c : nat) : nat :=
+  match movements h t with
+  | Shared gate numbers plus =>
+    let c' := if n_equal A gate (n_one A) then walk images numbers c else code_count h in
+    if c' <? code_count h then match plus with [] => c' | _ => settle (merge_entries A (codes h c') plus) end
+    else settle (letter_sparse (transitions h t) (codes h c))
+  | Weights _ _ => settle (letter_sparse (transitions h t) (codes h c))
+  end.
+Definition landings (images : nat -> nat -> nat) : nat -> nat -> nat :=
+  tabulate (transition_count h) (fun t => tabulate (code_count h) (landing images t)).
 Definition codes_right : bool := all_below (code_count h) (fun c =>
   canonical_entries (rows h) (columns h) (codes h c) && (find_code h (codes h c) =? c)).
 End Head.
 
 Definition any_count (h : any_head) : nat :=
   match h with IntegerHead h => code_count h | FieldHead _ h => code_count h end.
-Definition any_landings (h : any_head) : nat -> nat -> nat :=
-  match h with IntegerHead h => landings integers h | FieldHead m h => landings (elements m) h end.
+Definition any_images (h : any_head) : nat -> nat -> nat :=
+  match h with IntegerHead h => factor_images integers h | FieldHead m h => factor_images (elements m) h end.
+Definition any_landings (h : any_head) (images : nat -> nat -> nat) : nat -> nat -> nat :=
+  match h with IntegerHead h => landings integers h images | FieldHead m h => landings (elements m) h images end.
 Definition any_right (h : any_head) : bool :=
   match h with IntegerHead h => codes_right integers h | FieldHead m h => codes_right (elements m) h end.
 
 (* A layer as its codes move *)
 Definition prepared : Type := (list ((nat -> nat -> nat) * (nat -> nat)) * (nat -> list nat -> nat))%type.
+Definition prepare_head (h : any_head * (nat -> nat)) : (nat -> nat -> nat) * (nat -> nat) :=
+  (any_landings (fst h) (any_images (fst h)), snd h).
 Definition prepare_layer (l : table_layer) : prepared :=
-  (map (fun h => (any_landings (fst h), snd h)) (layer_heads l), told l).
+  (map prepare_head (layer_heads l), told l).
 Fixpoint move (heads : list ((nat -> nat -> nat) * (nat -> nat))) (y : nat) (cs : list nat) : list nat :=
   match heads, cs with h :: heads', c :: cs' => fst h (snd h y) c :: move heads' y cs' | _, _ => [] end.
 Fixpoint code_step (layers : list prepared) (y : nat) (cs : list (list nat)) : list (list nat) * nat :=
@@ -181,16 +228,54 @@ Fixpoint hold (layers : list table_layer) (cs : list (list nat)) (state : hidden
   | _, _, _ => False
   end.
 
-Lemma landing_meaning (A : arithmetic) (value : A -> K) (R : represents A K value) (h : table_head A) t c H :
-  landing A h t c < code_count h -> same H (meaning value (codes h c)) ->
-  same (apply_transition K (map_transition value (transitions h t)) H) (meaning value (codes h (landing A h t c))).
+Section Landing.
+Variables (A : arithmetic) (value : A -> K).
+Hypothesis R : represents A K value.
+Variable h : table_head A.
+Add Ring numbers : (laws K).
+Lemma settle_eq a : settle A h a < code_count h -> codes h (settle A h a) = a.
 Proof.
-  unfold landing. destruct (_ && _) eqn:E; [|lia]. intros _ S. apply andb_prop in E as [_ E].
-  apply (equal_entries_eq _ _ _ R) in E. rewrite <- E. intros i j.
-  rewrite (letter_meaning _ _ _ R). apply apply_transition_same, S.
+  unfold settle. cbv zeta. destruct (_ && _) eqn:E; [|lia]. intros _. apply andb_prop in E as [_ E].
+  apply (equal_entries_eq _ _ _ R) in E. symmetry. exact E.
 Qed.
-Lemma landing_holds h t c H : numbers_of h -> holds h c H -> any_landings h t c < any_count h ->
-  holds h (any_landings h t c) (apply_transition K (model_transition h t) H).
+Lemma walk_meaning numbers : forall c H, walk A h (factor_images A h) numbers c < code_count h ->
+  same H (meaning value (codes h c)) ->
+  same (fold_left (fun H f => apply_factor K f H) (map (map_factor value) (map (shared_factor h) numbers)) H)
+       (meaning value (codes h (walk A h (factor_images A h) numbers c))).
+Proof.
+  induction numbers as [|f numbers IH]; intros c H L S; [exact S|]. cbn [walk] in *. cbv zeta in *.
+  destruct (_ <? _) eqn:E; [|lia]. apply Nat.ltb_lt in E. cbn [map fold_left]. apply IH; [exact L|].
+  unfold factor_images, tabulate in *. destruct (by_factors A h); [|lia]. unfold factor_image. rewrite (settle_eq _ E).
+  intros i j. rewrite (factor_meaning _ _ _ R). apply apply_factor_same, S.
+Qed.
+Lemma settle_letter t c H : settle A h (letter_sparse (transitions h t) (codes h c)) < code_count h ->
+  same H (meaning value (codes h c)) ->
+  same (apply_transition K (map_transition value (transitions h t)) H)
+       (meaning value (codes h (settle A h (letter_sparse (transitions h t) (codes h c))))).
+Proof.
+  intros L S. rewrite (settle_eq _ L). intros i j. rewrite (letter_meaning _ _ _ R). apply apply_transition_same, S.
+Qed.
+Lemma landing_meaning t c H : landing A h (factor_images A h) t c < code_count h ->
+  same H (meaning value (codes h c)) ->
+  same (apply_transition K (map_transition value (transitions h t)) H)
+       (meaning value (codes h (landing A h (factor_images A h) t c))).
+Proof.
+  unfold landing. destruct (movements h t) as [gate numbers plus|weights plus] eqn:M; [|apply settle_letter].
+  cbv zeta. destruct (n_equal A gate (n_one A)) eqn:E; [|rewrite Nat.ltb_irrefl; apply settle_letter].
+  set (c' := walk A h (factor_images A h) numbers c). destruct (c' <? code_count h) eqn:L; [|apply settle_letter].
+  apply Nat.ltb_lt in L. apply (value_equal _ _ _ R) in E. subst gate. intros L' S.
+  (* what the factors make of H, and of it with the additive term *)
+  assert (W : same (apply_linear K (map_linear value (Factors (n_one A) (map (shared_factor h) numbers))) H)
+                   (meaning value (codes h c'))).
+  { cbn [map_linear apply_linear]. apply walk_meaning; [exact L|]. intros i j. rewrite <- S, (value_one _ _ _ R). ring. }
+  intros i j. unfold transitions. rewrite M. unfold apply_transition. cbn [map_transition linear_part additive].
+  rewrite W. destruct plus as [|e plus].
+  - change (entry K (map_entries value []) i j) with (@zero K). ring.
+  - rewrite (settle_eq _ L'), (meaning_merge _ _ _ R). reflexivity.
+Qed.
+End Landing.
+Lemma landing_holds h t c H : numbers_of h -> holds h c H -> any_landings h (any_images h) t c < any_count h ->
+  holds h (any_landings h (any_images h) t c) (apply_transition K (model_transition h t) H).
 Proof.
   intros G [_ S] L. split; [exact L|]. destruct h as [h|m h].
   - exact (landing_meaning integers _ (integers_represent K) h t c H L S).
@@ -241,8 +326,8 @@ Proof.
   inversion R as [|? ? [G Ok] R']; subst. f_equal; [apply number_holds; assumption|apply IH; assumption].
 Qed.
 Lemma lead_heads heads y : forall cs Hs, heads_right heads -> hold_heads heads cs Hs ->
-  heads_in_range heads (move (map (fun h => (any_landings (fst h), snd h)) heads) y cs) = true ->
-  hold_heads heads (move (map (fun h => (any_landings (fst h), snd h)) heads) y cs)
+  heads_in_range heads (move (map prepare_head heads) y cs) = true ->
+  hold_heads heads (move (map prepare_head heads) y cs)
     (lead K nat (map (fun h y => model_transition (fst h) (snd h y)) heads) y Hs).
 Proof.
   induction heads as [|h heads IH]; intros [|c cs] [|H Hs] R; cbn; try tauto. intros [Hc Hr] L.

@@ -124,8 +124,8 @@ let reaches_all (machine : Reading.machine) =
 let check_summary (chain : Extracted.chain) rows value =
   let bijective = Extracted.bijective chain and levels = Extracted.levels chain in
   let first = if rows > 0 then [ rows ] else [] in
-  let dim (l : Extracted.level) = if l.keeps then 2 * l.size else l.size in
-  let factors (l : Extracted.level) = if bijective || chain.gates then l.size - 1 else dim l in
+  let dim (l : Extracted.chain_level) = if l.keeps then 2 * l.size else l.size in
+  let factors (l : Extracted.chain_level) = if bijective || chain.gates then l.size - 1 else dim l in
   let dims = first @ List.map dim levels and factors = first @ List.map factors levels in
   let largest = match chain.sizes with _ :: second :: _ -> second | _ -> 1 in
   let rec power bound = if chain.gates && (not bijective) && bound < largest then power (2 * bound) else bound in

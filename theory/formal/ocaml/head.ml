@@ -5,9 +5,11 @@ open Number
 
 type entry = int * int * Number.t
 
+type factor = { number : int; beta : Number.t; key : (int * Number.t) list; reading : (int * Number.t) list }
+
 type transition = {
   gate : Number.t;
-  factors : (Number.t * (int * Number.t) list * (int * Number.t) list) list; (* beta, key, what is read along *)
+  factors : factor list;
   matrix : entry list option;
   additive : entry list;
 }
@@ -21,6 +23,7 @@ type t = {
   points : int;
   vectors : entry list array; (* the points; of pairs the upper halves *)
   codes : entry list array;
+  factors : factor array; (* those of all transitions, each once *)
   transitions : transition array;
   actions : int array;
   integer : bool;
@@ -140,7 +143,7 @@ let read ~layered letters where value =
       let size = mul field beta norm in
       need (sign field size > 0 && sign field (add two (neg size)) >= 0) (where ^ ": beta |v|^2 is not in (0, 2]");
       (beta, v, v) in
-  let known = Hashtbl.create 64 in
+  let known = Hashtbl.create 64 and shared = ref [] in
   let transition where value =
     (match value with Object _ -> () | _ -> raise (Invalid (where ^ ": not an object")));
     let find key = Reading.find key value in
@@ -177,8 +180,10 @@ let read ~layered letters where value =
       match Hashtbl.find_opt known value with
       | Some factor -> factor
       | None ->
-        let found = factor (Printf.sprintf "%s.factors[%d]" where i) value in
+        let beta, key, reading = factor (Printf.sprintf "%s.factors[%d]" where i) value in
+        let found = { number = Hashtbl.length known; beta; key; reading } in
         Hashtbl.add known value found;
+        shared := found :: !shared;
         found in
     let factors = List.mapi read_factor (match given with None -> [] | Some value -> Reading.list where value) in
     { gate; factors; matrix; additive } in
@@ -194,39 +199,44 @@ let read ~layered letters where value =
   need (Hashtbl.length used = dim) (where ^ ": dim is not the number of rows in use");
   need (field.conductor = 1 || field.degree > 1) (where ^ ": the field is the rationals: write 1");
   need (!rational = (field.conductor = 1)) (where ^ ": the field does not fit the numbers");
-  { where; field; dim; value_dim; pairs; points; vectors; codes; transitions; actions; integer = !integer;
-    copies = !copies }
+  { where; field; dim; value_dim; pairs; points; vectors; codes; factors = Array.of_list (List.rev !shared); transitions;
+    actions; integer = !integer; copies = !copies }
 
 (* ---- The form that the proved checker takes. *)
 
-let as_transition number t : 'n Extracted.transition =
+let as_head number hash head : 'n Extracted.table_head =
   let vector v = List.map (fun (i, x) -> (i, number x)) v in
   let entries m = List.map (fun (i, j, x) -> ((i, j), number x)) m in
-  let linear : 'n Extracted.linear =
+  let codes = Array.map entries head.codes in
+  let factors =
+    Array.map
+      (fun f : 'n Extracted.factor -> { beta = number f.beta; key = vector f.key; reading = vector f.reading })
+      head.factors in
+  let movement (t : transition) : 'n Extracted.movement =
     match t.matrix with
-    | Some weights -> Matrix (entries weights)
-    | None ->
-      let factor (beta, key, reading) : 'n Extracted.factor =
-        { beta = number beta; key = vector key; reading = vector reading } in
-      Factors (number t.gate, List.map factor t.factors) in
-  { linear_part = linear; additive = entries t.additive }
-
-let as_head number head : 'n Extracted.table_head =
-  let codes = Array.map (List.map (fun (i, j, x) -> ((i, j), number x))) head.codes in
-  let transitions = Array.map (as_transition number) head.transitions in
-  let places = Hashtbl.create (2 * Array.length codes) in
-  let hash = Hashtbl.hash_param 400 800 in
-  Array.iteri (fun c code -> Hashtbl.add places (hash code) c) codes;
+    | Some weights -> Weights (entries weights, entries t.additive)
+    | None -> Shared (number t.gate, List.map (fun f -> f.number) t.factors, entries t.additive) in
+  let movements = Array.map movement head.transitions in
+  let count = Array.length codes in
+  let key code = List.fold_left (fun h ((i, j), x) -> ((((h * 31) + i) * 31) + j) * 65599 + hash x) 0 code in
+  let places = Hashtbl.create (2 * count) in
+  Array.iteri (fun c code -> Hashtbl.add places (key code) c) codes;
+  (* a code that may be the one sought: the proved checker compares *)
   let find_code code =
-    match List.find_opt (fun c -> codes.(c) = code) (Hashtbl.find_all places (hash code)) with
-    | Some c -> c
-    | None -> Array.length codes in
-  { rows = head.dim; columns = head.value_dim; transition_count = Array.length transitions;
-    code_count = Array.length codes; transitions = (fun t -> transitions.(t)); codes = (fun c -> codes.(c)); find_code }
+    match Hashtbl.find_all places (key code) with
+    | [] -> count
+    | [ c ] -> c
+    | several -> (match List.find_opt (fun c -> codes.(c) = code) several with Some c -> c | None -> count) in
+  { rows = head.dim; columns = head.value_dim; factor_count = Array.length factors;
+    transition_count = Array.length movements; code_count = count; shared_factor = (fun f -> factors.(f));
+    movements = (fun t -> movements.(t)); codes = (fun c -> codes.(c)); find_code }
+
+let hash_element ((denominator, coefficients) : Extracted.element) =
+  List.fold_left (fun h c -> (h * 31) + Z.hash c) (Z.hash denominator) coefficients
 
 let as_any head : Extracted.any_head =
-  if head.integer then IntegerHead (as_head integer_part head)
-  else FieldHead (modulus_list head.field, as_head element head)
+  if head.integer then IntegerHead (as_head integer_part Z.hash head)
+  else FieldHead (modulus_list head.field, as_head element hash_element head)
 
 (* For each transition and code the code after it, where all are codes. *)
 let images head landing =
@@ -234,97 +244,7 @@ let images head landing =
   Array.init (Array.length head.transitions) (fun t ->
       Array.init count (fun c ->
           let after = landing t c in
-          need (after < count) (Printf.sprintf "%s.transitions[%d]: code %d does not go to a code" head.where t c);
+          if after >= count then
+            raise (Invalid (Printf.sprintf "%s.transitions[%d]: code %d does not go to a code" head.where t c));
           after))
 
-(* ---- The largest integer that is met, of weights, codes and partial sums, in any order of summation. *)
-
-let bound head =
-  let most = ref Z.zero in
-  let see x = let x = Z.abs x in if Z.gt x !most then most := x in
-  let see_entry (_, _, x) = see (integer_part x) in
-  Array.iter (List.iter see_entry) head.vectors;
-  let known = Hashtbl.create 64 in
-  Array.iter
-    (fun t ->
-      see Z.one;
-      see (integer_part t.gate);
-      List.iter see_entry t.additive;
-      Option.iter (List.iter see_entry) t.matrix;
-      List.iter
-        (fun (beta, key, _) ->
-          let beta = integer_part beta in
-          see beta;
-          List.iter (fun (_, x) -> see (integer_part x); see (Z.mul beta (integer_part x))) key)
-        t.factors)
-    head.transitions;
-  let dim = head.dim and width = head.value_dim in
-  let h = Array.make (dim * width) Z.zero in
-  (* the sum of weighted numbers, its terms, and where there are more than two what the positive and the negative add up to *)
-  let total many terms =
-    let sum = ref Z.zero and up = ref Z.zero and down = ref Z.zero in
-    List.iter
-      (fun (weight, x) ->
-        let term = Z.mul weight x in
-        see term;
-        sum := Z.add !sum term;
-        if Z.sign term > 0 then up := Z.add !up term else down := Z.add !down term)
-      terms;
-    see !sum;
-    if many then (see !up; see !down);
-    !sum in
-  let apply t code =
-    let columns = List.sort_uniq compare (List.map (fun (_, j, _) -> j) code) in
-    List.iter (fun (i, j, x) -> h.(i * width + j) <- integer_part x) code;
-    let touched = ref (List.map (fun (i, j, _) -> i * width + j) code) in
-    let set place x = h.(place) <- x; touched := place :: !touched in
-    (match t.matrix with
-     | Some weights ->
-       let rows = Hashtbl.create 16 in
-       List.iter
-         (fun (i, k, a) -> Hashtbl.replace rows i ((k, integer_part a) :: (try Hashtbl.find rows i with Not_found -> [])))
-         weights;
-       let after = ref [] in
-       Hashtbl.iter
-         (fun i row ->
-           List.iter
-             (fun j ->
-               let terms = List.map (fun (k, a) -> (a, h.(k * width + j))) row in
-               after := (i * width + j, total (List.length row > 2) terms) :: !after)
-             columns)
-         rows;
-       List.iter (fun place -> h.(place) <- Z.zero) !touched;
-       List.iter (fun (place, x) -> set place x) !after
-     | None ->
-       if not (equals_integer 1 t.gate) then
-         List.iter (fun place -> h.(place) <- Z.mul (integer_part t.gate) h.(place)) !touched;
-       List.iter
-         (fun (beta, key, reading) ->
-           let beta = integer_part beta in
-           let many = List.length reading > 2 in
-           List.iter
-             (fun j ->
-               let sum = total many (List.map (fun (k, x) -> (integer_part x, h.(k * width + j))) reading) in
-               if Z.sign sum <> 0 then
-                 List.iter
-                   (fun (i, x) ->
-                     let change = Z.mul (Z.mul beta (integer_part x)) sum in
-                     see change;
-                     let after = Z.sub h.(i * width + j) change in
-                     see after;
-                     set (i * width + j) after)
-                   key)
-             columns)
-         t.factors);
-    List.iter (fun (i, j, x) -> see (Z.add h.(i * width + j) (integer_part x))) t.additive;
-    List.iter (fun place -> h.(place) <- Z.zero) !touched in
-  Array.iter
-    (fun t ->
-      (* what differs in the additive term alone is seen once, but for that term *)
-      let key = if t.additive = [] then Some (t.gate, t.factors, t.matrix) else None in
-      if key = None || not (Hashtbl.mem known key) then begin
-        if key <> None then Hashtbl.add known key ();
-        Array.iter (apply t) head.codes
-      end)
-    head.transitions;
-  !most

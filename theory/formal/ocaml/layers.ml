@@ -4,8 +4,7 @@ open Json
 
 type layer = {
   heads : Head.t array;
-  landings : (int -> int -> int) array; (* head, transition, code: the code after it, by the proved checker *)
-  images : int array array array; (* the same as tables *)
+  images : int array array array; (* head, transition, code: the code after it, by the proved checker *)
   reads : int list array; (* by the letter *)
   next : int option array array; (* letter, column *)
 }
@@ -66,13 +65,13 @@ let matters row stride points =
 
 (* One layer, whose letters are 0, ..., letters - 1; `states` is given for the last one.  Gives the number of letters of
    the next layer too. *)
-let read ~letters ~last ~states where value =
+let read ~cascade ~letters ~last ~states where value =
   let get = Reading.record where [ "heads"; "reads"; "next" ] value in
   let raw = Reading.array (where ^ ".heads") (get "heads") in
   need (Array.length raw > 0) (where ^ ".heads: empty");
   let heads =
     Array.mapi (fun h -> Head.read ~layered:true letters (Printf.sprintf "%s.heads[%d]" where h)) raw in
-  Array.iter (fun h -> if h.Head.pairs then raise (Number.Unsupported "several layers with pairs or a covering")) heads;
+  need (cascade || not (Array.exists (fun (h : Head.t) -> h.pairs) heads)) "pairs belong to a cascade, which has a covering";
   let reads =
     Array.mapi
       (fun x item ->
@@ -146,21 +145,32 @@ let row_finder rows sizes =
       | n :: rest -> Array.to_list (Array.sub row place n) :: go (place + n) rest in
     go 1 sizes in
   let codes = Array.map split rows in
-  let hash = Hashtbl.hash_param 400 800 in
-  let places = Hashtbl.create (2 * Array.length rows) in
+  let count = Array.length rows in
+  (* the joint code of a single head is one number; others are looked up by a key *)
+  let key joint = List.fold_left (List.fold_left (fun h c -> (h * 65599) + c)) 0 joint in
+  let single = sizes = [ 1 ] in
+  let of_code = if single then Array.make (Array.fold_left (fun n row -> max n (row.(1) + 1)) 0 rows) count else [||] in
+  let places = Hashtbl.create (if single then 1 else 2 * count) in
+  (* a row that may be the one sought: the proved checker compares *)
+  let find joint =
+    match joint with
+    | [ [ c ] ] when single -> if c < Array.length of_code then of_code.(c) else count
+    | _ ->
+      match Hashtbl.find_all places (key joint) with
+      | [] -> count
+      | [ r ] -> r
+      | several -> (match List.find_opt (fun r -> codes.(r) = joint) several with Some r -> r | None -> count) in
+  let find_exactly joint =
+    let r = find joint in
+    if r < count && codes.(r) = joint then r else count in
   Array.iteri
     (fun r joint ->
-      let key = hash joint in
-      need
-        (not (List.exists (fun r' -> codes.(r') = joint) (Hashtbl.find_all places key)))
-        "decode: two codes are equal";
-      Hashtbl.add places key r)
+      need (find_exactly joint = count) "decode: two codes are equal";
+      match joint with
+      | [ [ c ] ] when single -> of_code.(c) <- r
+      | _ -> Hashtbl.add places (key joint) r)
     codes;
-  let find joint =
-    match List.find_opt (fun r -> codes.(r) = joint) (Hashtbl.find_all places (hash joint)) with
-    | Some r -> r
-    | None -> Array.length rows in
-  (codes, find)
+  (codes, find, find_exactly)
 
 (* The first entry of a code, if it has one, is positive. *)
 let starts_positive (head : Head.t) c =
@@ -197,15 +207,17 @@ let check_order (machine : Reading.machine) layers rows find =
                    (Array.mapi (fun h c -> layer.images.(h).(layer.heads.(h).Head.actions.(x)).(c)) codes))
                layers) in
         let right = machine.delta.(x).(row.(0)) in
-        need (!letter = right)
-          (Printf.sprintf "letter %d at decode[%d]: the read-out says %d, not %d" x done_ !letter right);
+        if !letter <> right then
+          raise
+            (Invalid (Printf.sprintf "letter %d at decode[%d]: the read-out says %d, not %d" x done_ !letter right));
         let r = find after in
         need (r < Array.length rows) "decode: a code is missing";
         if r >= !met then begin
           need (r = !met) (Printf.sprintf "decode[%d]: the code reached here is another one" !met);
           incr met
         end;
-        need (rows.(r).(0) = right) (Printf.sprintf "letter %d takes decode[%d] over state %d" x done_ rows.(r).(0))
+        if rows.(r).(0) <> right then
+          raise (Invalid (Printf.sprintf "letter %d takes decode[%d] over state %d" x done_ rows.(r).(0)))
       done)
     rows;
   let covered = Array.make machine.states false in

@@ -50,10 +50,12 @@ let check_order (machine : Reading.machine) (heads : Head.t array) images rows f
       for x = 0 to machine.letters - 1 do
         let after = List.init (Array.length heads) (fun h -> images.(h).(x).(row.(h + 1))) in
         let r = find [ after ] in
-        need (r < Array.length rows) (Printf.sprintf "decode: a code reached by letter %d is missing" x);
+        if r >= Array.length rows then
+          raise (Invalid (Printf.sprintf "decode: a code reached by letter %d is missing" x));
         let right = machine.delta.(x).(row.(0)) in
-        need (rows.(r).(0) = right)
-          (Printf.sprintf "letter %d takes decode[%d] to state %d, not %d" x done_ rows.(r).(0) right);
+        if rows.(r).(0) <> right then
+          raise
+            (Invalid (Printf.sprintf "letter %d takes decode[%d] to state %d, not %d" x done_ rows.(r).(0) right));
         if r >= !met then begin
           need (r = !met) (Printf.sprintf "decode[%d]: the code reached here is another one" r);
           incr met
@@ -100,11 +102,12 @@ let check_outputs (machine : Reading.machine) landings states value =
         landings in
     need (given = table) wrong
 
-let check_summary layers value =
+let check_summary layers images value =
   let heads = List.concat_map Array.to_list layers in
   let integral = List.for_all (fun (h : Head.t) -> h.integer) heads in
   let bound =
-    if integral then Some (List.fold_left (fun most h -> Z.max most (Head.bound h)) Z.zero heads) else None in
+    if integral then Some (List.fold_left2 (fun most h image -> Z.max most (Bound.largest h image)) Z.zero heads images)
+    else None in
   let transitions = List.concat_map (fun (h : Head.t) -> Array.to_list h.transitions) heads in
   let factored = List.for_all (fun (t : Head.transition) -> t.matrix = None) transitions in
   let most f items = List.fold_left (fun n x -> max n (f x)) 0 items in
@@ -138,6 +141,15 @@ let check_summary layers value =
 
 (* ---- The proved checker. *)
 
+(* The heads with their letters, prepared: the images under factors, and what the proved checker finds for each transition and
+   code, once (`prepare_head` of Table.v). *)
+let prepare_heads layer_heads heads =
+  let images = List.map (fun (any, _) -> Extracted.any_images any) layer_heads in
+  let landings = List.map2 (fun (any, _) image -> Extracted.any_landings any image) layer_heads images in
+  let tables = List.map2 Head.images (Array.to_list heads) landings in
+  let prepared = List.map2 (fun (_, actions) landing -> (landing, actions)) layer_heads landings in
+  (images, Array.of_list tables, prepared)
+
 let automaton (machine : Reading.machine) : Extracted.automaton =
   { letters = machine.letters; start = machine.start; delta = (fun a q -> machine.delta.(a).(q)) }
 
@@ -146,6 +158,21 @@ let decide table prepared =
   need (Extracted.check_heads table) "the proved checker refuses the codes";
   need (Extracted.check_rows table prepared) "the proved checker refuses the joint codes"
 
+(* Several layers whose joint codes are listed. *)
+let check_joint machine get full layers =
+  let heads = Array.concat (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full)) in
+  let rows = Layers.decode_rows (get "decode") heads machine.Reading.start machine.states in
+  let sizes = List.map (fun (l : Layers.layer) -> Array.length l.heads) (Array.to_list full) in
+  let codes, find, find_exactly = Layers.row_finder rows sizes in
+  let table : Extracted.table =
+    { table_layers = List.map fst (Array.to_list layers); row_count = Array.length rows;
+      row_codes = (fun r -> codes.(r)); row_state = (fun r -> rows.(r).(0)); find_row = find;
+      table_automaton = automaton machine; says_state = true } in
+  Layers.check_order machine full rows find_exactly;
+  decide table (List.map snd (Array.to_list layers));
+  let counted = Reading.count_noun in
+  counted (Array.length full) "layer" ^ ", " ^ counted (Array.length rows) "joint code"
+
 let check document =
   let layers =
     match Reading.find "layers" document with
@@ -153,9 +180,8 @@ let check document =
     | None -> raise (Invalid "layers: not a list") in
   need (Array.length layers > 0) "layers: empty";
   let layered = Array.length layers > 1 in
-  if layered && Reading.has "covering" document then
-    raise (Number.Unsupported "several layers with pairs or a covering");
-  let get = Reading.record "certificate" keys document in
+  let cascade = layered && Reading.has "covering" document in
+  let get = Reading.record "certificate" (if cascade then "covering" :: keys else keys) document in
   let machine = Reading.read_machine get in
   let counted = Reading.count_noun in
   let facts rows_told =
@@ -169,19 +195,18 @@ let check document =
         (fun h -> Head.read ~layered:false machine.letters (Printf.sprintf "layers[0].heads[%d]" h))
         raw in
     let rows = Layers.decode_rows (get "decode") heads machine.start machine.states in
-    let codes, find = Layers.row_finder rows [ Array.length heads ] in
+    let codes, find, find_exactly = Layers.row_finder rows [ Array.length heads ] in
     let layer_heads = Array.to_list (Array.map (fun h -> (Head.as_any h, Fun.id)) heads) in
+    let told y _ = y in
     let table : Extracted.table =
-      { table_layers = [ { layer_heads; told = (fun y _ -> y) } ]; row_count = Array.length rows;
+      { table_layers = [ { layer_heads; told } ]; row_count = Array.length rows;
         row_codes = (fun r -> codes.(r)); row_state = (fun r -> rows.(r).(0)); find_row = find;
         table_automaton = automaton machine; says_state = false } in
-    let prepared = Extracted.prepare table in
-    let landings = Array.of_list (List.map fst (fst (List.hd prepared))) in
-    let images = Array.mapi (fun h head -> Head.images head landings.(h)) heads in
-    let landings = check_order machine heads images rows find in
-    decide table prepared;
+    let factor_images, images, prepared = prepare_heads layer_heads heads in
+    let landings = check_order machine heads images rows find_exactly in
+    decide table [ (prepared, told) ];
     check_outputs machine landings (Array.map (fun row -> row.(0)) rows) (get "outputs");
-    check_summary [ heads ] (get "summary");
+    check_summary [ heads ] factor_images (get "summary");
     facts (counted (Array.length rows) "code")
   end else begin
     let depth = Array.length layers in
@@ -193,38 +218,34 @@ let check document =
         (fun i value ->
           let where = Printf.sprintf "layers[%d]" i in
           let heads, reads, next, kinds =
-            Layers.read ~letters:!letters ~last:(i = depth - 1) ~states:machine.states where value in
+            Layers.read ~cascade ~letters:!letters ~last:(i = depth - 1) ~states:machine.states where value in
           letters := kinds;
           let layer_heads =
             Array.to_list
               (Array.map (fun (h : Head.t) -> (Head.as_any h, fun y -> h.actions.(y))) heads) in
           let layer : Extracted.table_layer = { layer_heads; told = (fun y codes -> tables.(i) y codes) } in
-          let prepared = Extracted.prepare_layer layer in
-          let landings = Array.of_list (List.map fst (fst prepared)) in
-          let images = Array.mapi (fun h head -> Head.images head landings.(h)) heads in
-          let full : Layers.layer = { heads; landings; images; reads; next } in
-          let told = Layers.read_outs where full in
+          let factor_images, images, prepared = prepare_heads layer_heads heads in
+          let full : Layers.layer = { heads; images; reads; next } in
+          (* in a cascade each head that is read tells its point, and the covering goes by points *)
+          let told = if cascade then [||] else Layers.read_outs where full in
           tables.(i) <-
             (fun y codes ->
               let codes = Array.of_list codes in
               match Hashtbl.find_opt told.(y) (List.map (fun h -> codes.(h)) reads.(y)) with
               | Some z -> z
               | None -> raise (Invalid (where ^ ".next: a read-out is null, but it occurs")));
-          (full, layer, prepared))
+          (full, layer, (prepared, layer.told), factor_images))
         layers in
-    let full = Array.map (fun (l, _, _) -> l) read in
-    let heads = Array.concat (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full)) in
-    let rows = Layers.decode_rows (get "decode") heads machine.start machine.states in
-    let sizes = List.map (fun (l : Layers.layer) -> Array.length l.heads) (Array.to_list full) in
-    let codes, find = Layers.row_finder rows sizes in
-    let table : Extracted.table =
-      { table_layers = List.map (fun (_, l, _) -> l) (Array.to_list read); row_count = Array.length rows;
-        row_codes = (fun r -> codes.(r)); row_state = (fun r -> rows.(r).(0)); find_row = find;
-        table_automaton = automaton machine; says_state = true } in
-    Layers.check_order machine full rows find;
-    decide table (List.map (fun (_, _, p) -> p) (Array.to_list read));
+    let full = Array.map (fun (l, _, _, _) -> l) read in
+    let told =
+      if cascade then
+        Covering.check get machine (automaton machine)
+          (Array.map (fun (l, (form : Extracted.table_layer), (prepared, _), _) -> (l, form.layer_heads, prepared)) read)
+      else check_joint machine get full (Array.map (fun (_, layer, prepared, _) -> (layer, prepared)) read) in
     let places = Array.init machine.states Fun.id in
     check_outputs machine machine.delta places (get "outputs");
-    check_summary (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full)) (get "summary");
-    facts (counted depth "layer" ^ ", " ^ counted (Array.length rows) "joint code")
+    check_summary (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full))
+      (List.concat_map (fun (_, _, _, images) -> images) (Array.to_list read))
+      (get "summary");
+    facts told
   end
