@@ -3,8 +3,8 @@
    X and X' are the set of a level before and after a token, Y the next set before it, f the letter.  `next_set` is the next
    set after it.  Proved for lists without repetition, X' as long as X, such that f takes the states of X into X', and Y
    a part of X with fewer members:
-   - `next_set_ok`: if f is injective on the states of X, or takes them to at most |Y| states, then the next set is a part of X',
-     has as many members as Y, and f takes the states of Y into it.
+   - `next_set_part`, `next_set_length`, `next_set_into`: if f is injective on the states of X, or takes them to at most |Y| states,
+     then the next set is a part of X', has as many members as Y, and f takes the states of Y into it.
    - `goes_permutation`: where f is injective on the states of X, the members of X go one to one to those of X'.
    - `hits_fewer`: sizes that fall by one always have room, also with phantoms. *)
 Require Import List Arith Bool Lia Permutation. Import ListNotations.
