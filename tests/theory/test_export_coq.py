@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from mirrormata.cli import main
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions.automata._automaton import Automaton
+from mirrormata.constructions.chains._chain import ChainRNN
 from mirrormata.foundation._errors import InputError, LimitError
 from mirrormata.theory import _export_coq
 from mirrormata.theory._export_coq import coq_text, export_coq
@@ -84,13 +86,19 @@ def test_s5_altered_is_refused(tmp_path: Path) -> None:
 def test_chains_of_twelve_states(theorem: str, tmp_path: Path) -> None:
     path = tmp_path / "chain.v"
     found = construct(random_automaton(12), theorem=theorem)
+    assert isinstance(found, ChainRNN)
     export_coq(found, path)
     text = path.read_text()
     assert coqc(path).stdout.strip() == PROVED
-    # where letters lead from the sets that are listed
-    head, _, tail = text.partition("Definition lead : list (list nat) := [[")
-    assert tail.startswith(("0;", "1;"))
-    path.write_text(f"{head}Definition lead : list (list nat) := [[2;{tail[2:]}")
+    if found.window is None:
+        # where the first letter leads from the first chain that is listed
+        altered = re.sub(
+            r"(lead : list \(list nat\) := \[\[)([0-9]+)", lambda m: f"{m[1]}{int(m[2]) + 1}", text
+        )
+    else:
+        altered = text.replace(f"window := Some {found.window};", f"window := Some {found.window - 1};")
+    assert altered != text
+    path.write_text(altered)
     assert "Unable to unify" in coqc(path).stderr
 
 
