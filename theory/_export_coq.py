@@ -65,13 +65,13 @@ def coq_text(document: dict[str, Any]) -> str:
         return _chain_text(document, name)
     if document["kind"] not in ("table", "horizon"):
         raise InputError(
-            f"{name}: a certificate of kind {document['kind']} is not written as a Coq file; kinds table and chain are: construct it "
-            "with --kind table or --kind chain"
+            f"{name}: a certificate of kind {document['kind']} is not written as a Coq file; kinds table and chain are: choose a "
+            "construction of such a kind, such as own.chain"
         )
     if document["summary"]["exactness"] != "integer":
         raise InputError(
-            f"{name}: the Coq file computes with integers, and this linear RNN has other numbers; construct one of integers, "
-            "or check it with `check --with coq`"
+            f"{name}: the Coq file computes with integers, and this linear RNN has other numbers: choose a construction of integers, "
+            "such as own.chain"
         )
     return _table_text(document, name)
 
