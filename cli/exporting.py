@@ -1,4 +1,5 @@
-"""The commands `export npz`, `safetensors`, `model` and `fla`, which write a certificate's weights; and `import fla`."""
+"""The commands `export npz`, `safetensors`, `model` and `fla`, which write a certificate's weights, `export coq`, which writes its
+proof; and `import fla`."""
 
 from __future__ import annotations
 
@@ -31,12 +32,15 @@ Certificate = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     export = typer.Typer(
-        cls=HelpfulGroup, help="Write the weights of a construction for other programs.", no_args_is_help=True
+        cls=HelpfulGroup,
+        help="Write the weights of a construction, or its proof, for other programs.",
+        no_args_is_help=True,
     )
     export.command("npz")(export_npz)
     export.command("safetensors")(export_safetensors)
     export.command("model")(export_model)
     export.command("fla")(export_fla)
+    export.command("coq")(export_coq)
     app.add_typer(export, name="export", rich_help_panel=MODELS)
     imports = typer.Typer(
         cls=HelpfulGroup, help="Read a checkpoint of another library.", no_args_is_help=True
@@ -181,6 +185,39 @@ def export_fla(
             "certificate": certificate, "written": output, "model_type": checkpoint.config["model_type"],
             "horizons": checkpoint.horizons,
         })  # fmt: skip
+    else:
+        say_written(output)
+
+
+def export_coq(
+    certificate: Certificate,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write the Coq file here; its name ends in .v, such as s5.v.",
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Write a Coq file with a proof, for a paper.
+
+    The file stands alone: it has the definitions, the certificate's numbers and a theorem that the linear RNN follows the
+    automaton on all words, which `coqc` proves by computation. The construction must be a table of integers or a chain of sets.
+
+    \b
+    Examples:
+      mirrormata export coq s5.json -o s5.v
+      mirrormata export coq parity -o parity.v --json
+    """
+    from ..theory._export_coq import export_coq as write
+
+    refuse_input_as_output(output, certificate)
+    write(construct_if_spec(certificate), output)
+    if as_json:
+        print_json({"certificate": certificate, "written": output})
     else:
         say_written(output)
 

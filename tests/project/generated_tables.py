@@ -43,6 +43,7 @@ from mirrormata.tests.project.generated_benchmarks import (
     throughput_table,
 )
 from mirrormata.tests.project.generated_first_page import audited_families_table, paper_table, results_table
+from mirrormata.tests.project.generated_formal import formal_tables
 from mirrormata.tests.project.generated_vectors import vector_tables
 from mirrormata.tests.project.table_texts import ROOT, table
 from mirrormata.theory._check import all_checkers
@@ -359,5 +360,6 @@ TABLES: dict[str, Callable[[], str]] = {
         f"layer-{name.replace('_', '-')}": partial(own_layer, name)
         for name in ("rotation", "pd_ssm", "unitary")
     },
+    **formal_tables(),
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
