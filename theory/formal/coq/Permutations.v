@@ -85,14 +85,14 @@ have fixed i : i \notin moved_points s -> porbit s i = [set i].
   rewrite inE negbK => /eqP e; apply/setP=> j; rewrite inE; apply/porbitP/eqP=> [[k ->]|->].
     by elim: k => [|k IH]; rewrite ?expg0 ?perm1 // expgSr permM IH.
   by exists 0%N; rewrite expg0 perm1.
-have ->: porbits s = (porbit s @: moved_points s) :|: (porbit s @: ~: moved_points s).
-  by rewrite -imsetU setUCr.
+rewrite /swaps_needed; have ->: porbits s = (porbit s @: moved_points s) :|: (porbit s @: ~: moved_points s).
+  by rewrite -imsetU setUCr; apply/setP=> X; apply/imsetP/imsetP=> [] [x _ ->]; exists x.
 have dis: (porbit s @: moved_points s) :&: (porbit s @: ~: moved_points s) = set0.
   apply/setP=> X; rewrite !inE; apply/negP=> /andP[/imsetP[i im ->] /imsetP[j jm e]].
   have: i \in porbit s j by rewrite -e porbit_id.
   rewrite fixed -?in_setC // inE => /eqP ij; by rewrite -ij inE im in jm.
-rewrite /swaps_needed cardsU dis cards0 subn0 (card_in_imset (D := ~: _)) => [|i j]; last first.
-  by rewrite !(in_setC (moved_points s)) => im jm; rewrite !fixed // => /set1_inj.
+rewrite cardsU dis cards0 subn0 (card_in_imset (D := ~: _)) => [|i j]; last first.
+  by move=> im jm; rewrite !fixed -?in_setC // => /set1_inj.
 by rewrite -[X in (X - _)%N](card_ord n) -(cardsC (moved_points s)) subnDr.
 Qed.
 
@@ -123,7 +123,7 @@ Definition on_points (p : A -> 'S_n) (w : seq A) : 'S_n := (\prod_(a <- w) p a)%
 Lemma run_permutations p w : run (fun a => pmx R (p a)) w = pmx R (on_points p w).
 Proof.
 rewrite /on_points; elim/last_ind: w => [|w a IH]; first by rewrite big_nil pmx1.
-by rewrite /run foldl_rcons -/(run _ _) IH pmx_mul big_rcons_op.
+by rewrite /run foldl_rcons -/(run _ _) IH pmx_mul -cats1 big_cat big_seq1.
 Qed.
 
 (* G.T3 (all but the signed form of a cycle of 2r points).  Let letter a permute n points by p a, faithfully: words that
@@ -140,8 +140,8 @@ Theorem group_automaton (p : A -> 'S_n) :
 Proof.
 move=> faithful; split=> [u w|a].
   rewrite !run_permutations => e; apply: (faithful u w _ q0); apply/permP=> i.
-  have /colP/(_ (on_points p u i)) := congr1 (mulmx^~ (delta_mx i 0)) e.
-  rewrite !pmx_unit !mxE !eqxx !andbT; case: eqP => // _ /eqP.
+  have := congr1 (fun H : 'M[R]_n => H *m delta_mx i (0 : 'I_1)) e; rewrite /= !pmx_unit.
+  move/matrixP/(_ (on_points p u i) 0); rewrite !mxE !eqxx andbT; case: eqP => // _ /eqP.
   by rewrite oner_eq0.
 rewrite -cycles_and_moved; have [by_swaps needs] := permutation_needs R (p a).
 by split=> //; apply: fewer_than_moved.
@@ -207,7 +207,7 @@ Implicit Types (w : seq G).
 
 (* G.S32 (all, with word_problem_left).  With delta(y, m) = y m the state after m_1 ... m_t is the product m_1 ... m_t. *)
 Theorem word_problem_right w : foldl (fun y m => y * m)%g 1%g w = (\prod_(m <- w) m)%g.
-Proof. by elim/last_ind: w => [|w m IH]; rewrite ?big_nil // foldl_rcons IH big_rcons_op. Qed.
+Proof. by elim/last_ind: w => [|w m IH]; rewrite ?big_nil // foldl_rcons IH -cats1 big_cat big_seq1. Qed.
 
 (* With delta(y, m) = m y it is m_t ... m_1; the two agree on all words only in abelian groups. *)
 Theorem word_problem_left :
@@ -220,7 +220,7 @@ split=> [same|ab w].
   apply/centsP=> x _ y _; have := same [:: x; y].
   by rewrite /rev /= !big_cons !big_nil !mulg1.
 elim: w => [|m w IH]; first by rewrite !big_nil.
-rewrite rev_cons big_cons big_rcons_op IH; have /centsP := ab; apply; exact: in_setT.
+rewrite rev_cons big_cons -cats1 big_cat big_seq1 IH; have /centsP := ab; apply; exact: in_setT.
 Qed.
 End WordProblem.
 
@@ -229,12 +229,12 @@ Theorem printed_word_problem : exists w : seq 'S_3, foldl (fun y m => m * y)%g 1
 Proof.
 pose i0 : 'I_3 := ord0; pose i1 : 'I_3 := lift ord0 ord0; pose i2 : 'I_3 := ord_max.
 exists [:: tperm i0 i1; tperm i1 i2]; rewrite /= !big_cons big_nil !mulg1.
-by move/permP/(_ i0); rewrite !permM tpermL tpermD // tpermL tpermL.
+by move/permP/(_ i0); rewrite !permM (tpermD (x := i1) (y := i2) (z := i0)) // !tpermL.
 Qed.
 
 (* G.T3.printed (refuted).  In the word problem of S_3 a swap changes the state of all 6 elements, and moves 2 points. *)
 Theorem printed_count : let s : 'S_3 := tperm ord0 ord_max in
-  #|[set y : 'S_3 | (y * s)%g != y]| = 6 /\ #|moved_points s| = 2.
+  #|[set y : 'S_3 | (y * s)%g != y]| = 6%N /\ #|moved_points s| = 2%N.
 Proof.
 move=> s; split; last first.
   have ->: moved_points s = [set ord0; ord_max].
