@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 MODELS ?= 20000
 SEED ?= 0
 
-.PHONY: help demo test test-quick test-long fuzz mutate lint docs constraints clean
+.PHONY: help demo test test-quick test-long fuzz mutate lint docs formal constraints clean
 
 help:
 	@echo "make demo        install the core (under a minute) and construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
@@ -20,6 +20,7 @@ help:
 	@echo "make mutate      plant errors in the trusted base, one after the other; a check must notice each (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
 	@echo "make docs        build the documentation site into site/"
+	@echo "make formal      check the theorems in Coq and build the proved checker (12 minutes at most on two cores; needs Coq)"
 	@echo "make constraints write the newest versions that pyproject.toml admits into constraints.txt"
 
 # the core only, which needs no torch; what is never imported is not compiled, which halves the time
@@ -60,6 +61,11 @@ lint: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# The Debian packages that this needs are named in CONTRIBUTING.md.
+formal:
+	@if command -v coqc >/dev/null && command -v ocamlfind >/dev/null; then $(MAKE) --no-print-directory -C theory/formal -j 2; \
+	else echo "formal: skipped: the theorems and the proved checker need Coq and OCaml (see CONTRIBUTING.md)"; fi
 
 # In a fresh environment, so that nothing that was installed by hand gets into the file. Builds of torch differ in their
 # local version (+cpu) and in the CUDA libraries, which torch pins itself: both are left out.

@@ -53,6 +53,14 @@ def check(
     start: Start = None,
     group: Group = None,
     product: Annotated[str | None, typer.Option("--product", metavar="SIDE", help=PRODUCT_HELP)] = None,
+    checker: Annotated[
+        str,
+        typer.Option(
+            "--with",
+            metavar="CHECKER",
+            help="The checker: python; or coq, the one that is proved in Coq, which `make formal` builds.",
+        ),
+    ] = "python",
     as_json: Json = False,
 ) -> None:
     """Check a certificate with the stand-alone checker of its kind.
@@ -65,7 +73,9 @@ def check(
     Examples:
       mirrormata check s5.json
       mirrormata check s5.json --for S5 --json
+      mirrormata check s5.json --with coq
     """
+    from ..theory._check import CHECKERS
     from ..theory._check import check as verify
     from ..theory.planning._headline import describe_check
 
@@ -85,15 +95,17 @@ def check(
             automaton, alphabet, track, start, group, product or "left", 100_000, 10_000_000, split
         )
     )
+    if checker not in CHECKERS:
+        raise InputError(f"check: --with {checker}: give python or coq")
     found = construct_if_spec(certificate)
     with show_work("checking"):
-        result = verify(found, given)
+        result = verify(found, given, checker=checker)
     if as_json:
         print_json(result.to_json())
     else:
         print_sentence(headline := describe_check(result))
         if result.reason not in headline:
-            say(f"checked: {result.reason}")
+            say(f"checked{' by the proved checker' * (checker == 'coq')}: {result.reason}")
         if result.kind == "impossible" and result.verdict == "valid":
             say(_describe_confused_words(certificate))
         if given is not None and result.verdict == "valid":

@@ -36,6 +36,7 @@ from ..foundation._registry import entry_names
 from ..foundation._text import html_table, print_name
 from . import checker
 from ._horizon import full_certificate
+from ._proved_check import run_proved_checker
 from .checker._exact import Invalid, show_value
 from .checker._program import load, parse
 
@@ -244,8 +245,15 @@ class CheckResult:
         return html_table("Check of a certificate", self.rows())
 
 
+CHECKERS = ("python", "coq")
+"""The names of the checkers: those in Python, and the one that is proved in Coq."""
+
+
 def check(
-    certificate: str | PathLike[str] | Mapping[str, Any] | Realisation, automaton: AutomatonLike | None = None
+    certificate: str | PathLike[str] | Mapping[str, Any] | Realisation,
+    automaton: AutomatonLike | None = None,
+    *,
+    checker: str = "python",
 ) -> CheckResult:
     """Check a certificate with the stand-alone checker of its kind.
 
@@ -253,6 +261,8 @@ def check(
         certificate: the path of a certificate, its JSON object, or a construction, whose certificate is then made.
         automaton: the automaton that the certificate should be about, in any form that `as_automaton` accepts. Its reachable states
             must correspond to those of the certificate's automaton, letters and outputs matched by their texts.
+        checker: `python`; or `coq` for the checker that is proved in Coq, the program mirrormata-check, which `make formal`
+            builds. It is looked for where MIRRORMATA_COQ_CHECKER says, then where it is built, then on PATH.
 
     Returns:
         The verdict and its reason. The verdict is `valid`; `invalid` for a malformed or wrong certificate; or `other` for a
@@ -260,8 +270,10 @@ def check(
 
     Raises:
         InputError: `certificate` has another type, the file cannot be read, or the automaton has two letters or outputs (for
-            a bound: two states) of the same text.
+            a bound: two states) of the same text; or the checker has another name, is not built, or does not know the kind.
     """
+    if checker not in CHECKERS:
+        raise InputError(f"`checker` is {checker!r}: give 'python' or 'coq'")
     if not isinstance(certificate, str | PathLike | Mapping | Realisation):
         raise InputError(
             f"`certificate` is of the type {type(certificate).__name__}: give a certificate, the path of one, or a construction"
@@ -271,7 +283,7 @@ def check(
             "certificate", certificate, "a certificate, the path of one, or a construction"
         )
     automaton = None if automaton is None else as_automaton(automaton)
-    document, result = _check_document(certificate)
+    document, result = _check_document(certificate, proved=checker == "coq")
     if automaton is None:
         return result
     if result.verdict != "valid":
@@ -304,9 +316,9 @@ def _without_collection() -> Iterator[None]:
 
 @_without_collection()
 def _check_document(
-    certificate: str | PathLike[str] | Mapping[str, Any] | Realisation,
+    certificate: str | PathLike[str] | Mapping[str, Any] | Realisation, proved: bool = False
 ) -> tuple[Any, CheckResult]:
-    """The certificate's document, and the verdict of its kind's checker."""
+    """The certificate's document, and the verdict of its kind's checker, or of the one that is proved in Coq."""
     if isinstance(certificate, Realisation):
         certificate = full_certificate(certificate)
     try:
@@ -335,10 +347,16 @@ def _check_document(
             else f"unknown kind: {show_value(kind)}"
         )
         return None, CheckResult("invalid", None, what)
-    try:
-        result = CheckResult("valid", kind, proves(document))
-    except Invalid as reason:
-        return None, CheckResult("invalid", kind, str(reason))
+    if proved:
+        accepted, text = run_proved_checker(document)
+        if not accepted:
+            return None, CheckResult("invalid", kind, text)
+        result = CheckResult("valid", kind, text)
+    else:
+        try:
+            result = CheckResult("valid", kind, proves(document))
+        except Invalid as reason:
+            return None, CheckResult("invalid", kind, str(reason))
     # a kind of somebody else may have neither
     labels, summary = document.get("labels"), document.get("summary")
     called = labels.get("automaton") if isinstance(labels, dict) else None

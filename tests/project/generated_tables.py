@@ -43,6 +43,7 @@ from mirrormata.tests.project.generated_benchmarks import (
     throughput_table,
 )
 from mirrormata.tests.project.generated_first_page import paper_table, results_table
+from mirrormata.tests.project.generated_formal import formal_tables
 from mirrormata.tests.project.generated_vectors import vector_tables
 from mirrormata.tests.project.table_texts import ROOT, table
 from mirrormata.theory._check import all_checkers
@@ -345,5 +346,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "kernel-fuzz": kernel_fuzz_table,
     "model-fuzz": model_fuzz_table,
     **vector_tables(),
+    **formal_tables(),
 }
 """The function that computes what stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

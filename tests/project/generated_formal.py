@@ -1,0 +1,60 @@
+"""The generated parts of the page on the proved checker: the definitions, what is trusted, and the measured times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from mirrormata.tests.project.table_texts import ROOT, measured_results, table
+
+FORMAL = ROOT / "theory" / "formal"
+
+
+def semantics_text() -> str:
+    """The definitions of Semantics.v, as they are compiled, without the lines that only say which arguments are left out."""
+    lines = (FORMAL / "coq" / "Semantics.v").read_text(encoding="utf-8").splitlines()
+    kept = "\n".join(line for line in lines if not line.startswith("Arguments "))
+    return f"\n```coq\n{kept}\n```\n\n"
+
+
+def trusted_table() -> str:
+    """The lines of the OCaml files around the proved functions, and what each does."""
+    rows = []
+    for path in sorted((FORMAL / "ocaml").glob("*.ml")):
+        text = path.read_text(encoding="utf-8")
+        found = re.match(r"\(\* (.*?)(?:\.\s|\*\))", text, re.S)
+        assert found, path.name
+        rows.append([f"`{path.name}`", " ".join(found[1].split()), len(text.splitlines())])
+    return table(("file", "what it does", "lines"), rows, (2,))
+
+
+def times_table() -> str:
+    """Processor seconds of both checkers, and how many times as fast the proved one is."""
+    measured = measured_results("formal_checker")
+    rows = [
+        [
+            f"`{row['automaton']}`",
+            f"{row['states']:,}",
+            row["letters"],
+            row["layers"],
+            row["exactness"],
+            f"{row['python']:.3f}",
+            f"{row['coq']:.3f}",
+            f"{row['python'] / row['coq']:.1f}",
+        ]
+        for row in measured["rows"]
+    ]
+    head = ("automaton", "states", "letters", "layers", "numbers", "Python", "proved", "times as fast")
+    return table(head, rows, (1, 2, 3, 5, 6, 7)) + (
+        f"Seconds of the whole programs on a processor {measured['processor']}, the least of {measured['runs']} runs; "
+        f"Python takes {measured['python_start']:.2f} seconds to start.\n\n"
+    )
+
+
+def formal_tables() -> dict[str, Callable[[], str]]:
+    """The functions of these parts, by their names."""
+    return {
+        "formal-semantics": semantics_text,
+        "formal-trusted": trusted_table,
+        "formal-times": times_table,
+    }

@@ -1,0 +1,29 @@
+(* Writes the proved functions as OCaml, into the folder in which it is run.
+
+   To be trusted beside extraction itself: integers are those of Zarith (big.ml), natural numbers (indices, none of them
+   as large as the file) are OCaml's, and `tabulate` keeps the values of a function in an array. *)
+Require Import List ZArith Extraction ExtrOcamlBasic.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering.
+Extraction Language OCaml.
+
+Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
+Extract Inlined Constant Nat.add => "(+)".
+Extract Inlined Constant Nat.eqb => "Int.equal".
+Extract Inlined Constant Nat.ltb => "(fun (x : int) (y : int) -> x < y)".
+Extract Inductive positive => "Big.t" [ "Big.odd" "Big.even" "Big.one" ] "Big.match_positive".
+Extract Inductive Z => "Big.t" [ "Big.zero" "" "Big.neg" ] "Big.match_integer".
+Extract Inlined Constant Z.add => "Big.add".
+Extract Inlined Constant Z.mul => "Big.mul".
+Extract Inlined Constant Z.opp => "Big.neg".
+Extract Inlined Constant Z.eqb => "Big.equal".
+Extract Inlined Constant Z.gcd => "Big.gcd".
+Extract Inlined Constant Z.div => "Big.floor_div".
+Extract Inlined Constant Z.to_pos => "Big.to_positive".
+Extract Inlined Constant Pos.mul => "Big.mul".
+Extract Inlined Constant Pos.eqb => "Big.equal".
+Extract Constant tabulate => "(fun n f -> let values = Array.init n f in fun i -> values.(i))".
+
+Extraction "extracted.ml"
+  (* of tables *) any_images any_landings check_heads check_rows prepare check_table
+  (* of cascades *) told_by cascade_tables check_codes check_situations check_cascade
+  (* numbers *)  element_add element_mul element_opp lowest.
