@@ -137,7 +137,24 @@ have all_parts l : \prod_(0 <= j < l) part_perm s j
     = \prod_(t <- take (l * k) (sval (transpositions s))) tperm t.1 t.2.
   elim: l => [|l IH]; first by rewrite mul0n take0 big_nil big_geq.
   by rewrite big_nat_recr //= IH mulSnr takeD big_cat.
-rewrite all_parts take_oversize // sz; apply: leq_trans room; rewrite -subn1 leq_sub2l //.
-case: n s {sz prod all_parts} => [|n'] s; last by apply/card_gt0P; exists (porbit s ord0); apply: imset_f.
-Abort.
+rewrite all_parts take_oversize // sz; apply: leq_trans room; case: (posnP n) => [n0|n_pos].
+  by apply: leq_trans (leq_subr _ _) _; rewrite n0.
+by rewrite -subn1 leq_sub2l //; apply/card_gt0P; exists (porbit s (Ordinal n_pos)); apply: imset_f.
+Qed.
+
+(* DP.T1 (part: the last layer of (ii) and (iii); (i) is group_automaton).  For permutations of n points and m k >= n - 1 the
+   products of all tokens are followed; a token applies at most k swaps, whose product is the part. *)
+Theorem symmetric_group_by_blocks (R : realFieldType) (w : seq 'S_n) :
+  read_out m part_perm w (layer_state m part_perm w) = \prod_(s <- w) s
+  /\ forall s j, [/\ size (part_swaps s j) <= k, all (fun t => t.1 != t.2) (part_swaps s j)
+       & product_mx [seq @swap R n t | t <- part_swaps s j] = pmx R (part_perm s j)].
+Proof.
+split=> [|s j]; first by apply: block_delay => //; apply: parts_of_permutation.
+have ok: all (fun t => t.1 != t.2) (part_swaps s j).
+  have [_ ok _] := svalP (transpositions s); apply/allP=> t /mem_take /mem_drop; exact: (allP ok).
+split=> //; first by rewrite size_take_min geq_minl.
+rewrite /part_perm; elim: (part_swaps s j) ok => [|[a b] ts IH] /=; first by rewrite big_nil pmx1.
+case/andP=> ab ok; rewrite product_cons IH // big_cons -pmx_mul swap_is_transposition // /pmx.
+by rewrite tpermV.
+Qed.
 End Permutations.
