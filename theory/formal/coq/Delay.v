@@ -44,12 +44,14 @@ rewrite /buffer foldl_rcons -/(buffer H w) [buffer H w]surjective_pairing buffer
 move: s_w; rewrite leq_eqVlt => /orP[/eqP->|s_w]; first by rewrite ltnn !eqxx.
 rewrite s_w; case: eqP => [e|_]; last by apply: IH => //; apply: ltnW.
 have := congr1 (@nat_of_ord _) e; rewrite !slotE => /eqP; rewrite eq_sym.
-rewrite eqn_mod_dvd ?ltnW // => /dvdn_leq; rewrite subn_gt0 s_w => /(_ isT).
+rewrite eqn_mod_dvd; last exact: ltnW s_w.
+move/dvdn_leq; rewrite subn_gt0 s_w => /(_ isT).
 by rewrite leqNgt ltnS leq_subLR -ltnS -addnS w_s.
 Qed.
 End RingBuffer.
 
 Section BlockDelay.
+Local Open Scope nat_scope.
 Local Open Scope group_scope.
 Variables (G : finGroupType) (m : nat) (part : G -> nat -> G).
 Hypothesis m_pos : 0 < m.
@@ -70,17 +72,20 @@ Definition layer_state w : G := \prod_(0 <= t < size w) applied w t.
 Definition read_out w (h : G) : G :=
   h * \prod_(size w %% m <= j < m) part (before w (size w %/ m)) j * \prod_(x <- drop (size w %/ m * m) w) x.
 
+Lemma shift_product (F : nat -> G) a k : \prod_(a <= t < a + k) F t = \prod_(0 <= j < k) F (a + j)%N.
+Proof. by rewrite -{1}[a]add0n big_addn addKn; apply: eq_bigr => j _; rewrite addnC. Qed.
+
 (* Parts of whole blocks. *)
 Lemma whole_blocks w l : \prod_(0 <= t < l * m) applied w t = \prod_(0 <= i < l) before w i.
 Proof.
 elim: l => [|l IH]; first by rewrite mul0n !big_geq.
 rewrite mulSnr (big_cat_nat _ _ _ (leq0n _) (leq_addr _ _)) /= IH big_nat_recr //=; congr (_ * _).
-rewrite -{2}[(l * m)%N]addn0 addnC big_addn addKn -[RHS]parts; apply: eq_big_nat => j /andP[_ jm].
-by rewrite /applied addnC divnMDl // modnMDl divn_small // modn_small // addn0.
+rewrite shift_product -[RHS]parts; apply: eq_big_nat => j /andP[_ jm].
+by rewrite /applied divnMDl // modnMDl divn_small // modn_small // addn0.
 Qed.
 Lemma blocks_take w l : \prod_(0 <= i < l) block w i = \prod_(x <- take (l * m) w) x.
 Proof.
-elim: l => [|l IH]; first by rewrite mul0n take0 big_nil big_geq.
+elim: l => [|l IH]; first by rewrite mul0n take0 big_geq // big_nil.
 by rewrite big_nat_recr //= IH mulSnr takeD big_cat.
 Qed.
 
@@ -89,13 +94,12 @@ Theorem block_delay w : read_out w (layer_state w) = \prod_(x <- w) x.
 Proof.
 rewrite /read_out /layer_state; set l := size w %/ m; set r := size w %% m.
 have E: size w = (l * m + r)%N by apply: divn_eq.
-have rm: r < m by apply: ltn_mod.
+have rm: r < m by rewrite ltn_mod.
 have ->: \prod_(0 <= t < size w) applied w t * \prod_(r <= j < m) part (before w l) j
     = \prod_(0 <= i < l.+1) before w i.
   rewrite {1}E (big_cat_nat _ _ _ (leq0n _) (leq_addr _ _)) /= whole_blocks big_nat_recr //= -mulgA; congr (_ * _).
-  rewrite -{1}[(l * m)%N]addn0 addnC big_addn addKn.
-  rewrite (eq_big_nat _ _ (F2 := part (before w l))) => [|j /andP[_ jr]]; last first.
-    by rewrite /applied addnC divnMDl // modnMDl divn_small ?(ltn_trans jr) // modn_small ?(ltn_trans jr) // addn0.
+  rewrite shift_product (eq_big_nat _ _ (F2 := part (before w l))) => [|j /andP[_ jr]]; last first.
+    by rewrite /applied divnMDl // modnMDl divn_small ?(ltn_trans jr) // modn_small ?(ltn_trans jr) // addn0.
   by rewrite -(big_cat_nat _ _ _ (leq0n _) (ltnW rm)) parts.
 rewrite big_nat_recl //= mul1g; rewrite (eq_big_nat _ _ (F2 := block w)) // blocks_take.
 by rewrite -big_cat cat_take_drop.
@@ -107,18 +111,20 @@ Lemma parts_are_local u w t :
 Proof.
 move=> same; rewrite /applied; congr part; case E: (t %/ m) => [|l] //=.
 have by_nth (v : seq G) k : \prod_(x <- take k v) x = \prod_(0 <= j < k) nth 1 v j.
-  elim: k v => [|k IH] [|x v] //=; rewrite ?big_nil ?big_geq //.
-    by rewrite big1 // => j _; rewrite nth_nil.
-  by rewrite big_cons IH big_nat_recl.
+  elim: k v => [|k IH] v; first by rewrite take0 big_nil big_geq.
+  case: v => [|x v] /=; last by rewrite big_cons IH big_nat_recl.
+  by rewrite big_nil big1 // => j _; rewrite nth_nil.
 rewrite /block !by_nth; apply: eq_big_nat => j /andP[_ jm]; rewrite !nth_drop; apply: same.
 have t_eq := divn_eq t m; rewrite E mulSnr in t_eq; apply/andP; split.
-  rewrite leq_subLR [X in (X <= _)%N]t_eq mul2n -addnn -addnA addnCA leq_add2l.
-  by rewrite addnAC; apply: leq_trans (leq_addr _ _); rewrite leq_add2l ltnW // ltn_mod.
-by rewrite t_eq -addnA ltn_add2l; apply: leq_trans (leq_addr _ _).
+  rewrite leq_subLR; apply: leq_trans (_ : 2 * m + l * m <= _); last by rewrite leq_add2l leq_addr.
+  rewrite [X in X <= _]t_eq mul2n -addnn [m + m + _]addnC -addnA leq_add2l leq_add2l.
+  by apply: ltnW; rewrite ltn_mod.
+by rewrite [X in _ < X]t_eq -addnA ltn_add2l; apply: leq_trans (leq_addr _ _).
 Qed.
 End BlockDelay.
 
 Section Permutations.
+Local Open Scope nat_scope.
 Local Open Scope group_scope.
 Variables (n k m : nat).
 Hypothesis k_pos : 0 < k.
@@ -135,7 +141,7 @@ Proof.
 have [sz _ prod] := svalP (transpositions s).
 have all_parts l : \prod_(0 <= j < l) part_perm s j
     = \prod_(t <- take (l * k) (sval (transpositions s))) tperm t.1 t.2.
-  elim: l => [|l IH]; first by rewrite mul0n take0 big_nil big_geq.
+  elim: l => [|l IH]; first by rewrite mul0n take0 big_geq // big_nil.
   by rewrite big_nat_recr //= IH mulSnr takeD big_cat.
 rewrite all_parts take_oversize // sz; apply: leq_trans room; case: (posnP n) => [n0|n_pos].
   by apply: leq_trans (leq_subr _ _) _; rewrite n0.
