@@ -1,6 +1,21 @@
-(* own.R1 / own.R2 (= Poljak and Turzik 1986 for separable monotone maps) over Z, stdlib only. Rational data scale to Z. *)
+(* PT.R1 and PT.R2: limit cycles under monotone rounding (Poljak and Turzik, On an application of convexity to discrete
+   systems, Discrete Applied Mathematics 13 (1986) 27-32, for separable monotone maps).
+
+   The layer is h_i <- Q_i(sum_j A_ij h_j + B_i) with non-decreasing maps Q_i of the integers.  Rational data scale to
+   integers: if A and B have the denominator d and the values of Q the denominator e, then d A, d e B and the map
+   x -> e Q(x / (d e)) are those of a layer on e h.  Proved for every number n of entries and every period p:
+   - symmetric_period_two: with A symmetric every limit cycle has at most two states.
+   - psd_fixed_point: with A also positive semidefinite it has one.
+
+   The proof sums along the cycle: `cyclic` says that
+   sum Q(x_k) (x_k - x_(k+1)) >= 0 around every cyclic list, with equality only if Q is constant on it; `total` says it for
+   the terms of a periodic sequence that are d apart; E_b rewrites the sum over all entries by the bilinear form
+   b s t = h_s^T A h_t, which symmetry makes 0 for d = 2, and positive semidefiniteness at most 0 for d = 1.
+
+   Coq's standard library only; no axioms. *)
 Require Import List ZArith Lia Arith. Import ListNotations. Open Scope Z_scope.
 
+(* Sums around a cyclic list, and when they are 0. *)
 Section Cyc.
 Variable q : Z -> Z. Hypothesis qm : forall x y, x <= y -> q x <= q y.
 Fixpoint lst (x : Z) (l : list Z) : Z := match l with y :: l' => lst y l' | [] => x end.
@@ -47,7 +62,7 @@ Proof. induction n as [|n IH]; intros l Hl.
     apply Hin in Ha, Hb. destruct Ha as [<-|Ha], Hb as [<-|Hb]; auto. symmetry; auto. Qed.
 End Cyc.
 
-(* finite sums *)
+(* Finite sums f 0 + ... + f (n - 1). *)
 Fixpoint S (f : nat -> Z) (n : nat) : Z := match n with O => 0 | Datatypes.S k => S f k + f k end.
 Lemma S_ext f g n : (forall i, (i < n)%nat -> f i = g i) -> S f n = S g n.
 Proof. induction n; intros; simpl; auto. rewrite IHn, H; auto. Qed.
@@ -71,6 +86,7 @@ Proof. intros H; induction s. apply S_ext; intros; f_equal; lia.
   rewrite <- IHs, <- (S_shift1 (fun t => f (t + s)%nat)). apply S_ext; intros; f_equal; lia.
   intros t. rewrite <- (H (t + s)%nat). f_equal; lia. Qed.
 
+(* The same for a sequence u of period p, and terms that are d apart. *)
 Section Orbit.
 Variables (q u : nat -> Z) (qq : Z -> Z) (p d : nat).
 Hypothesis qm : forall x y, x <= y -> qq x <= qq y.
@@ -117,6 +133,7 @@ Proof. intros Hp.
   exists 0%nat; split; [f_equal; lia|apply in_seq; lia]. Qed.
 End Orbit.
 
+(* A layer on a limit cycle of period p. *)
 Section Main.
 Variables (n p : nat) (A : nat -> nat -> Z) (B : nat -> Z) (Q : nat -> Z -> Z) (h : nat -> nat -> Z).
 Hypothesis sym : forall i j, (i < n)%nat -> (j < n)%nat -> A i j = A j i.
