@@ -187,14 +187,29 @@ let read ~layered letters where value =
         found in
     let factors = List.mapi read_factor (match given with None -> [] | Some value -> Reading.list where value) in
     { gate; factors; matrix; additive } in
-  let actions, kinds =
+  let actions, raw =
     if layered then begin
-      let where = where ^ ".actions" in
-      let given = Reading.array ~length:letters where (get "actions") in
-      let kinds = Reading.canonical where given in
-      (Array.map (Reading.integer where 0 (max kinds 1)) given, kinds)
-    end else (Array.init letters Fun.id, letters) in
-  let raw = Reading.array ~length:kinds (where ^ ".transitions") (get "transitions") in
+      let where' = where ^ ".actions" in
+      let given = Reading.array ~length:letters where' (get "actions") in
+      let kinds = Reading.canonical where' given in
+      (Array.map (Reading.integer where' 0 (max kinds 1)) given,
+       Reading.array ~length:kinds (where ^ ".transitions") (get "transitions"))
+    end else begin
+      (* what several letters do alike is read and checked once *)
+      let given = Reading.array ~length:letters (where ^ ".transitions") (get "transitions") in
+      let numbers = Hashtbl.create 64 and distinct = ref [] in
+      let number value =
+        let key = Hashtbl.hash_param 200 400 value in
+        match List.find_opt (fun (_, other) -> other = value) (Hashtbl.find_all numbers key) with
+        | Some (t, _) -> t
+        | None ->
+          let t = Hashtbl.length numbers in
+          Hashtbl.add numbers key (t, value);
+          distinct := value :: !distinct;
+          t in
+      let actions = Array.map number given in
+      (actions, Array.of_list (List.rev !distinct))
+    end in
   let transitions = Array.mapi (fun t -> transition (Printf.sprintf "%s.transitions[%d]" where t)) raw in
   need (Hashtbl.length used = dim) (where ^ ": dim is not the number of rows in use");
   need (field.conductor = 1 || field.degree > 1) (where ^ ": the field is the rationals: write 1");

@@ -86,9 +86,18 @@ let parse text =
     (match peek () with
      | '.' | 'e' | 'E' -> raise (Invalid (Printf.sprintf "byte %d: not an exact number" !place))
      | _ -> ());
-    let digits = String.sub text start (!place - start) in
-    if String.length digits > max_digits then refuse "an integer of too many digits";
-    Int (Z.of_string digits) in
+    let size = !place - start in
+    if size > max_digits then refuse "an integer of too many digits";
+    if size > 18 then Int (Z.of_string (String.sub text start size))
+    else begin
+      (* small enough for the machine's integers *)
+      let negative = text.[start] = '-' in
+      let n = ref 0 in
+      for i = (if negative then start + 1 else start) to !place - 1 do
+        n := (10 * !n) + Char.code text.[i] - 48
+      done;
+      Int (Z.of_int (if negative then - !n else !n))
+    end in
   let rec value depth =
     if depth > max_depth then refuse "lists within lists, too deep";
     blanks ();

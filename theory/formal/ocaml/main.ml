@@ -35,7 +35,7 @@ let is_utf8 text =
 
 let () =
   (* what is made is small and mostly kept: a large first heap saves a third of the time *)
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 18; space_overhead = 400 };
   let stop status message = prerr_endline message; exit status in
   match Sys.argv with
   | [| _; "--kinds" |] -> List.iter (fun (kind, _) -> print_endline kind) kinds

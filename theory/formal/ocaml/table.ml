@@ -48,7 +48,8 @@ let check_order (machine : Reading.machine) (heads : Head.t array) images rows f
       end;
       covered.(row.(0)) <- true;
       for x = 0 to machine.letters - 1 do
-        let after = List.init (Array.length heads) (fun h -> images.(h).(x).(row.(h + 1))) in
+        let after =
+          List.init (Array.length heads) (fun h -> images.(h).(heads.(h).actions.(x)).(row.(h + 1))) in
         let r = find [ after ] in
         if r >= Array.length rows then
           raise (Invalid (Printf.sprintf "decode: a code reached by letter %d is missing" x));
@@ -196,7 +197,8 @@ let check document =
         raw in
     let rows = Layers.decode_rows (get "decode") heads machine.start machine.states in
     let codes, find, find_exactly = Layers.row_finder rows [ Array.length heads ] in
-    let layer_heads = Array.to_list (Array.map (fun h -> (Head.as_any h, Fun.id)) heads) in
+    let layer_heads =
+      Array.to_list (Array.map (fun (h : Head.t) -> (Head.as_any h, fun y -> h.actions.(y))) heads) in
     let told y _ = y in
     let table : Extracted.table =
       { table_layers = [ { layer_heads; told } ]; row_count = Array.length rows;
