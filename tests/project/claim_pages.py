@@ -90,6 +90,8 @@ def claim_page(entry: Entry, registry: Registry, row: dict[str, Any]) -> str:
     facts += [(label, cell(row[key])) for key, label in names.items() if key in row]
     said = {"computed": "computed", "claimed": "the statement gives"}
     facts += [(label, cell(row[name])) for name, label in said.items() if row[name] is not None]
+    proofs = [f"[`{name}`](../formal.md#the-theorems){rest}" for name, rest in map(split_proof, claim.formal)]
+    facts += [("proved in Coq", "; ".join(proofs))] * bool(proofs)
     facts += [
         (name, links(ids))
         for name, ids in (("uses", claim.uses), ("used by", registry.used_by(claim.id)))
@@ -110,6 +112,12 @@ def claim_page(entry: Entry, registry: Registry, row: dict[str, Any]) -> str:
     return "\n".join(
         [*parts, f"File: `theory/claims/{claim.file_stem}.py`. `mirrormata verify {claim.id}` runs it.\n"]
     )
+
+
+def split_proof(entry: str) -> tuple[str, str]:
+    """`FILE.NAME, part` as the name, and what follows it: the file, and the part that is covered."""
+    name, _, covers = entry.partition(", ")
+    return name.partition(".")[2], f" (`{name.partition('.')[0]}.v`){', ' + cell(covers) if covers else ''}"
 
 
 def index_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:

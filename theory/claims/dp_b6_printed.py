@@ -15,6 +15,7 @@ CLAIM = Claim(
     "refuted",
     uses=("DP.B6",),
     repair="Eigenvalues on the unit circle must be semisimple too: [[1, 1], [0, 1]] has ρ = 1 and powers [[1, t], [0, 1]].",
+    formal=("Cascades.jordan_block",),
 )
 JORDAN: Matrix = ((1, 1), (0, 1))
 

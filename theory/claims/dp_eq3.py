@@ -19,6 +19,7 @@ CLAIM = Claim(
     "A token's transition is C_n···C_1, and B has the later factors on the left",
     "supported",
     seconds=3,
+    formal=("Affine.token_is_affine",),
 )
 Case = tuple[list[GHFactor], list[Matrix], Matrix, str]
 """Factors with β and key, the values v_j as columns, H_0, and the order in which the factors are multiplied."""

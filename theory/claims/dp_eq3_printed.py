@@ -14,6 +14,7 @@ CLAIM = Claim(
     "refuted",
     uses=("DP.eq3",),
     repair="The first factor is applied first, so it stands on the right: C_n···C_1, the index rising to the left.",
+    formal=("Affine.printed_order",),
 )
 SWAPS = ((0, 1), (1, 2))
 

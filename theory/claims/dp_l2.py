@@ -14,6 +14,7 @@ CLAIM = Claim(
     "A counter modulo d: one layer with two factors, two layers with one",
     "exhaustive",
     uses=("G.T6", "DP.T4"),
+    formal=("Counting.one_layer_counter, for one layer", "Counting.modular_addition, for two"),
 )
 
 

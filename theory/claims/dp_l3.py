@@ -15,7 +15,11 @@ State: TypeAlias = tuple[int, Matrix, tuple[int, ...]]
 """The place that is written next, the buffer `[d, 1]`, the last d tokens."""
 
 CLAIM = Claim(
-    "DP.L3", "A ring buffer of the last d tokens with one factor a token", "exhaustive", uses=("DP.L2",)
+    "DP.L3",
+    "A ring buffer of the last d tokens with one factor a token",
+    "exhaustive",
+    uses=("DP.L2",),
+    formal=("Delay.ring_buffer",),
 )
 
 

@@ -17,7 +17,13 @@ from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_all_cases
 from ._parts import defect, exchange_letters
 
-CLAIM = Claim("DP.L4", "A permutation-reset automaton in one gated layer", "exhaustive", uses=("G.T3",))
+CLAIM = Claim(
+    "DP.L4",
+    "A permutation-reset automaton in one gated layer",
+    "exhaustive",
+    uses=("G.T3",),
+    formal=("Cascades.gated_layer",),
+)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:

@@ -17,6 +17,11 @@ CLAIM = Claim(
     "S_n with n - 1 factors in one layer, with fewer in three or four",
     "exhaustive",
     uses=("G.T3", "DP.L2", "DP.L3"),
+    formal=(
+        "Permutations.group_automaton, for (i)",
+        "Delay.symmetric_group_by_blocks, for the last layer of (ii) and (iii)",
+        "Delay.parts_are_local, for what it reads",
+    ),
 )
 
 

@@ -16,6 +16,7 @@ CLAIM = Claim(
     repair="A reset by the gate 0 erases the old state, so it serves where no later component reads it; elsewhere the "
     "state is doubled, or a layer with a buffer of two places keeps it.",
     seconds=3,
+    formal=("Cascades.gated_reset_forgets", "Cascades.printed_wiring"),
 )
 
 

@@ -22,6 +22,7 @@ CLAIM = Claim(
     "exhaustive",
     uses=("H.rank", "G.P1.2"),
     seconds=9,
+    formal=("Permutations.isometry_automaton, for subgroups of O(n) and SO(n + 1)",),
 )
 
 

@@ -18,6 +18,7 @@ CLAIM = Claim(
     "exhaustive",
     uses=("G.T6",),
     seconds=12,
+    formal=("Counting.dihedral_words, for the right product", "Counting.root_exists, for its angles"),
 )
 
 Side = Literal["left", "right"]

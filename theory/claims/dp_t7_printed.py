@@ -16,6 +16,7 @@ CLAIM = Claim(
     "refuted",
     uses=("DP.T7",),
     repair="θ(s_i, 0) = -2iπ/m and θ(s_i, 1) = (2 + 2i)π/m change places, and what is computed is the right product.",
+    formal=("Counting.printed_dihedral",),
 )
 
 Element = tuple[str, int]

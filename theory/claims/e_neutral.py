@@ -124,7 +124,10 @@ def affine_defect(A: Any, B: Any, codes: Any) -> tuple[int, float, float]:
 
 
 CLAIM = Claim(
-    "E.neutral", "An affine letter that leaves states alone is the identity between them", "exhaustive"
+    "E.neutral",
+    "An affine letter that leaves states alone is the identity between them",
+    "exhaustive",
+    formal=("Affine.neutral_letter",),
 )
 GROUPS = ("cycle:5", "S3", "S4", "A5", "dihedral:5", "Z2^3", "Q8")
 OTHERS = ("flipflop", "permreset:3", "tomita:4", "even_pairs", "boxes:2,3", "dyck:2,2")

@@ -15,7 +15,15 @@ from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_random_cases
 from ._parts import defect
 
-CLAIM = Claim("G.A3", "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1", "supported")
+CLAIM = Claim(
+    "G.A3",
+    "Any automaton in one layer of 0/1 matrices, if the norm may exceed 1",
+    "supported",
+    formal=(
+        "Permutations.one_hot_automaton, for the layer",
+        "Permutations.merging_expands, for a norm of at least √m",
+    ),
+)
 Case = tuple[Automaton, Automaton]
 """The automaton that is constructed, and the one that the construction must follow."""
 

@@ -12,7 +12,12 @@ from ..verifying._evidence import check_random_cases, decide_values
 from ._parts import decide_parts, draw_factors, eighths, figures, letter_matrices, summarise_cases, symbolic
 from ._symbolic import norm_identity
 
-CLAIM = Claim("G.P1.1", "Products of factors with eigenvalues in [-1, 1] do not expand", "proved")
+CLAIM = Claim(
+    "G.P1.1",
+    "Products of factors with eigenvalues in [-1, 1] do not expand",
+    "proved",
+    formal=("Householder.product_non_expansive",),
+)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:

@@ -119,6 +119,11 @@ CLAIM = Claim(
     "Contractions, orthogonal maps, permutations and 0 as products of few factors",
     "supported",
     uses=("G.P1.1", "H.rank"),
+    formal=(
+        "Householder.orthogonal_needs, for orthogonal maps",
+        "Permutations.permutation_needs, for permutations",
+        "Householder.zero_by_projections, for 0",
+    ),
 )
 RESIDUAL = Fraction(1, 2**48)
 """Of a factorisation in floats: the certified bound of ‖product - A‖, a rational, must be below it."""

@@ -14,7 +14,10 @@ from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_all_cases
 
 CLAIM = Claim(
-    "G.S32", "The word problem's automaton: δ(y, m) = y·m for the product m_1·m_2···m_t", "exhaustive"
+    "G.S32",
+    "The word problem's automaton: δ(y, m) = y·m for the product m_1·m_2···m_t",
+    "exhaustive",
+    formal=("Permutations.word_problem_right", "Permutations.word_problem_left"),
 )
 
 Side = Literal["left", "right"]

@@ -14,6 +14,7 @@ CLAIM = Claim(
     uses=("G.S32",),
     repair="δ(y, m) = y·m, or the product is read from the right, m_t···m_1; the difference shows in every group that "
     "is not abelian.",
+    formal=("Permutations.printed_word_problem",),
 )
 
 

@@ -15,7 +15,11 @@ from ..verifying._evidence import check_random_cases
 from ._parts import construct_table, defect, further
 
 CLAIM = Claim(
-    "G.T3", "Group automata in one layer, k - 1 swaps for k moved points", "supported", uses=("G.P1.2",)
+    "G.T3",
+    "Group automata in one layer, k - 1 swaps for k moved points",
+    "supported",
+    uses=("G.P1.2",),
+    formal=("Permutations.group_automaton, without cycles of coordinates and their negatives",),
 )
 
 

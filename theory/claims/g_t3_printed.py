@@ -20,6 +20,7 @@ CLAIM = Claim(
     "refuted",
     uses=("G.T3",),
     repair="k counts the points that a letter moves in the permutation representation of degree n.",
+    formal=("Permutations.printed_count",),
 )
 
 

@@ -10,7 +10,13 @@ from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_all_cases
 
-CLAIM = Claim("G.T3remark", "k factors, no more, for a matrix of M_k", "exhaustive", uses=("G.T3", "H.rank"))
+CLAIM = Claim(
+    "G.T3remark",
+    "k factors, no more, for a matrix of M_k",
+    "exhaustive",
+    uses=("G.T3", "H.rank"),
+    formal=("Permutations.permutation_needs",),
+)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:

@@ -19,6 +19,10 @@ CLAIM = Claim(
     "supported",
     uses=("KR", "G.P1.1"),
     seconds=6,
+    formal=(
+        "ChainLRNN.lrnn_tracks, with the levels of a chain of sets",
+        "Chain.permutation_or_reset, for what a level does",
+    ),
 )
 
 

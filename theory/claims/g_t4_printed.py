@@ -15,6 +15,7 @@ CLAIM = Claim(
     uses=("G.T4",),
     repair="The read-out names the old state of a component: by the inverse permutation of its new state, or, after a "
     "reset, from a second copy of the state that the reset fills.",
+    formal=("Cascades.printed_wiring",),
 )
 
 

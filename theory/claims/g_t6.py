@@ -10,7 +10,17 @@ from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_all_cases
 from ._parts import defect, exchange_letters
 
-CLAIM = Claim("G.T6", "Z_m in two layers with single reflections", "exhaustive", uses=("G.P1.2",), seconds=60)
+CLAIM = Claim(
+    "G.T6",
+    "Z_m in two layers with single reflections",
+    "exhaustive",
+    uses=("G.P1.2",),
+    seconds=60,
+    formal=(
+        "Counting.modular_addition, for the layer of dimension two",
+        "Counting.root_exists, for its angles",
+    ),
+)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:

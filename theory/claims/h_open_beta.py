@@ -134,6 +134,7 @@ CLAIM = Claim(
     "supported",
     arithmetic="exact",
     seconds=10,
+    formal=("Affine.open_beta",),
 )
 GROUPS = ("parity", "mod:3", "S3", "A4", "S4", "dihedral:5")
 SHRINKING = {1.9921875: (0.528, 0.0777), 1.98: (0.195, 1.44e-3), 1.95: (0.017, 7.9e-8)}
@@ -144,7 +145,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     """If every β‖v‖² is below 2, whatever a letter returns to its place it has never moved.
 
     Statement: Let each letter be h ← C_k···C_1 h + b with factors I - β v vᵀ, 0 < β‖v‖² < 2. If a word permutes a finite
-        set of states then each of its letters leaves every state of it where it is. So a layer with finitely many
+        set of states then it leaves each of them where it is, and each of its factors keeps their differences. So a layer with finitely many
         reachable states realises no non-trivial group.
     Direction: necessary
     Hypotheses: β‖v‖² < 2 for every factor; finitely many reachable states; exact numbers. With infinitely many states

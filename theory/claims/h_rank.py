@@ -84,7 +84,15 @@ def count_turned_planes(spectrum: Spectrum) -> int:
 
 
 CLAIM = Claim(
-    "H.rank", "rank(C_k···C_1 - I) ≤ k, attained by orthogonal maps", "exhaustive", arithmetic="exact"
+    "H.rank",
+    "rank(C_k···C_1 - I) ≤ k, attained by orthogonal maps",
+    "exhaustive",
+    arithmetic="exact",
+    formal=(
+        "Householder.rank_of_product, for the bound",
+        "Householder.orthogonal_needs, for orthogonal maps",
+        "Permutations.permutation_needs, for permutations",
+    ),
 )
 BELOW = {4: 3, 5: 35, 6: 310, 7: 2_674}
 """Permutations of n points for which n - #cycles is less than the number of points moved, less one."""

@@ -18,6 +18,7 @@ CLAIM = Claim(
     "Any automaton of n states in at most n - 1 layers, by chains of sets",
     "supported",
     seconds=8,
+    formal=("ChainLRNN.lrnn_tracks", "Chain.admissible_chain_tracks, for sizes that fit the images"),
 )
 
 

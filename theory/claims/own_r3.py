@@ -25,6 +25,7 @@ CLAIM = Claim(
     uses=("PT.R1", "PT.R2"),
     arithmetic="per_step",
     seconds=4,
+    formal=("RoundingWitnesses.two_factors_count_two", "RoundingWitnesses.two_factors_count_three"),
 )
 
 

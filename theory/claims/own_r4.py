@@ -16,6 +16,7 @@ CLAIM = Claim(
     "proved",
     uses=("PT.R1",),
     arithmetic="per_op",
+    formal=("Bfloat.one_factor_counts_two", "Bfloat.one_factor_counts_three"),
 )
 
 

@@ -10,7 +10,9 @@ from ..verifying._claim import QUICK, Claim, Effort
 from ..verifying._evidence import check_all_cases
 from ._parts import defect, exchange_letters
 
-CLAIM = Claim("own.T2tight", "L scalar layers of ±1 count modulo 2^L", "exhaustive")
+CLAIM = Claim(
+    "own.T2tight", "L scalar layers of ±1 count modulo 2^L", "exhaustive", formal=("Counting.ripple_counts",)
+)
 
 
 def verify(effort: Effort = QUICK) -> Verdict:

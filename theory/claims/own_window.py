@@ -17,6 +17,7 @@ CLAIM = Claim(
     "supported",
     uses=("own.chain",),
     seconds=8,
+    formal=("WindowLRNN.window_lrnn_tracks, with the states numbered instead of phantoms",),
 )
 
 

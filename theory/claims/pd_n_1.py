@@ -120,7 +120,12 @@ class WholeWord:
         return q
 
 
-CLAIM = Claim("PD.N-1", "All maps of N states need dimension N - 1, with one vector a state", "exhaustive")
+CLAIM = Claim(
+    "PD.N-1",
+    "All maps of N states need dimension N - 1, with one vector a state",
+    "exhaustive",
+    formal=("Affine.one_vector_a_state",),
+)
 Case = tuple[int, int, int, tuple[int, ...]]
 
 

@@ -18,6 +18,7 @@ CLAIM = Claim(
     "exhaustive",
     arithmetic="per_step",
     seconds=11,
+    formal=("Rounding.psd_fixed_point, for limit cycles of integers",),
 )
 
 

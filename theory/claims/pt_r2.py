@@ -17,6 +17,7 @@ CLAIM = Claim(
     "exhaustive",
     arithmetic="per_step",
     seconds=12,
+    formal=("Rounding.symmetric_period_two, for limit cycles of integers",),
 )
 BROKEN = (
     Systems("int:0..1", "any", 2, "int:-1..1"),

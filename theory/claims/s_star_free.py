@@ -161,6 +161,7 @@ CLAIM = Claim(
     "exhaustive",
     uses=("KR", "PT.R1"),
     arithmetic="per_step",
+    formal=("Cascades.non_negative_aperiodic, for one layer and one direction",),
 )
 CHANNEL = "per_step:int:-2..2"
 MAX_MONOID = 100_000

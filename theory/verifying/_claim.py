@@ -23,6 +23,10 @@ Level = Literal["quick", "full"]
 T = TypeVar("T")
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
+FORMAL = re.compile(r"(?P<file>[A-Z]\w*)\.(?P<name>\w+)(, (?P<covers>.+))?")
+
+COQ_FOLDER = "theory/formal/coq"
+"""Where the Coq library is in the repository."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Claim:
         uses: the claims on which it builds.
         arithmetic: the model in which it is stated (`parse_arithmetic`'s names, or several with commas).
         repair: for a printed claim, a sentence that says what is true instead.
+        formal: the theorems of the Coq library that state it, as FILE.NAME, and after a comma the part that a theorem covers,
+            if it does not cover the whole statement.
         models: whether its check trains or loads torch models.
         seconds: about the time that its check takes with full effort; within a budget, short checks run first.
 
@@ -50,6 +56,7 @@ class Claim:
     uses: tuple[str, ...] = ()
     arithmetic: str = "exact"
     repair: str = ""
+    formal: tuple[str, ...] = ()
     models: bool = False
     seconds: float = 1.0
 
@@ -61,6 +68,8 @@ class Claim:
             problems.append(f"expected {self.expected!r} is not one of {', '.join(STATUSES)}")
         if self.printed and not self.repair:
             problems.append("a printed claim says its repair")
+        if not all(FORMAL.fullmatch(name) for name in self.formal):
+            problems.append("a theorem in Coq is FILE.NAME, and what it covers after a comma and a space")
         if problems:
             raise ValueError(f"claim {self.id!r}: {'; '.join(problems)}")
 
@@ -73,6 +82,21 @@ class Claim:
     def printed(self) -> bool:
         """Whether it is a statement as it was printed, with an error."""
         return self.id.endswith(".printed")
+
+    @property
+    def formal_names(self) -> list[str]:
+        """The theorems in Coq as FILE.NAME, without what they cover."""
+        return [entry.partition(",")[0] for entry in self.formal]
+
+    @property
+    def proved_in_coq(self) -> list[str]:
+        """Each theorem in Coq as `NAME (FILE)`, and after a comma the part that it covers."""
+        found = [FORMAL.fullmatch(entry) for entry in self.formal]
+        return [
+            f"{m['name']} ({COQ_FOLDER}/{m['file']}.v){', ' + m['covers'] if m['covers'] else ''}"
+            for m in found
+            if m
+        ]
 
     @property
     def file_stem(self) -> str:

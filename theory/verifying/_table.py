@@ -129,6 +129,7 @@ def explanation(entry: Entry, registry: Registry) -> list[tuple[str, str]]:
     claim = entry.claim
     rows = [("", entry.text.summary), *entry.text.rows(), ("recorded", status_in_words(claim.expected))]
     rows += [("in its place", claim.repair)] * bool(claim.repair)
+    rows += [("proved in Coq", "; ".join(claim.proved_in_coq))] * bool(claim.formal)
     rows += [("uses", ", ".join(claim.uses))] * bool(claim.uses)
     users = registry.used_by(claim.id)
     rows += [("used by", ", ".join(users))] * bool(users)
@@ -148,6 +149,7 @@ def claim_json(entry: Entry, registry: Registry) -> dict[str, Any]:
         "uses": list(claim.uses),
         "used_by": registry.used_by(claim.id),
         "repair": claim.repair or None,
+        "formal": list(claim.formal),
         **dict(entry.text.rows()),
         "arithmetic": claim.arithmetic,
         "summary": entry.text.summary,

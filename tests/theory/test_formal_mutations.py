@@ -1,0 +1,86 @@
+"""Wrong statements do not compile: each changes a sign, an order or a hypothesis of a theorem in Coq."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mirrormata.tests.project.generated_formal import FORMAL
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        shutil.which("coqc") is None and not os.environ.get("CI"), reason="Coq is not installed"
+    ),
+]
+
+MUTATIONS = [
+    # the padding keeps one element too few
+    ("Chain", "take (m - #|Y|) (enum", "take (m - #|Y|).-1 (enum"),
+    # the set after the letter is not needed, that before it is read twice
+    ("Chain", "in X' :: levels a X X' sizes' chain'", "in X' :: levels a X' X' sizes' chain'"),
+    # the old half is erased after the halves are exchanged
+    (
+        "ChainLRNN",
+        "  else [seq Write (down j) (j \\in pad (delta a @: old) new m) | j <- enum 'I_n]\n"
+        "       ++ [seq Swap (up j) (down j) | j <- enum 'I_n].",
+        "  else [seq Swap (up j) (down j) | j <- enum 'I_n]\n"
+        "       ++ [seq Write (down j) (j \\in pad (delta a @: old) new m) | j <- enum 'I_n].",
+    ),
+    # beta |v|^2 may be as large as 3
+    ("Householder", "0 <= f.1 * dot f.2 f.2 <= 2%:R.", "0 <= f.1 * dot f.2 f.2 <= 3%:R."),
+    # the eigenvalue on the key with another sign
+    ("Householder", "(1 - f.1 * dot f.2 f.2) *: f.2.", "(1 + f.1 * dot f.2 f.2) *: f.2."),
+    # no longer only in odd dimension
+    ("Householder", "rotation_moves_less A : odd n -> orthogonal A", "rotation_moves_less A : orthogonal A"),
+    # one factor fewer
+    ("Permutations", "Definition swaps_needed s : nat := (n - #|porbits s|)%N.", "Definition swaps_needed s : nat := (n - #|porbits s|).-1%N."),
+    # permutation matrices multiplied in the other order
+    ("Permutations", "Lemma pmx_mul s (t : 'S_n) : pmx s *m pmx t = pmx (t * s)%g.", "Lemma pmx_mul s (t : 'S_n) : pmx s *m pmx t = pmx (s * t)%g."),
+    # a layer flips when all lower bits hold -1 after the token
+    ("Counting", "ripple (carry && (h' == 1)) hs'", "ripple (carry && (h' == -1)) hs'"),
+    # the two angles of a token exchanged
+    ("Counting", "if p == 0 then 1 + (i + i) else 1 - (i + i).", "if p == 0 then 1 - (i + i) else 1 + (i + i)."),
+    # the left product of D_m
+    ("Counting", "if x.1 then x.2 - y.2 else x.2 + y.2).", "if y.1 then y.2 - x.2 else x.2 + y.2)."),
+    # beta |v|^2 = 2 allowed
+    ("Affine", "Definition strict f : bool := 0 < f.1 * dot f.2 f.2 < 2%:R.", "Definition strict f : bool := 0 < f.1 * dot f.2 f.2 <= 2%:R."),
+    # vectors of states that need not differ
+    ("Affine", "    injective p -> (forall a q, M a", "    (forall a q, M a"),
+    # a buffer of one row less
+    ("Delay", "(size w <= s + d.+1)%N -> row", "(size w <= s + d.+2)%N -> row"),
+    # the parts that are still to come are left out from the second on
+    ("Delay", "h * \\prod_(size w %% m <= j < m) part", "h * \\prod_((size w %% m).+1 <= j < m) part"),
+    # the transition need not be symmetric
+    ("Rounding", "Hypothesis sym : forall i j, (i < n)%nat -> (j < n)%nat -> A i j = A j i.", "Hypothesis sym : forall i j, (i < n)%nat -> (j < n)%nat -> A i j = A i j."),
+    # the rounding need not be monotone
+    ("Rounding", "Hypothesis Qm : forall i x y, x <= y -> Q i x <= Q i y.", "Hypothesis Qm : forall i x y, x <= y -> Q i x <= Q i x."),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    """The library, compiled as it is."""
+    subprocess.run(["make", "-s", "-C", str(FORMAL), "library"], capture_output=True, check=True)
+    return FORMAL / "coq"
+
+
+@pytest.mark.parametrize(("file", "old", "new"), MUTATIONS)
+def test_a_wrong_statement_does_not_compile(
+    file: str, old: str, new: str, library: Path, tmp_path: Path
+) -> None:
+    """The file compiles as it is, since the library does; with the change `coqc` refuses it."""
+    text = (library / f"{file}.v").read_text(encoding="utf-8")
+    assert old in text
+    assert (library / f"{file}.vo").exists()
+    wrong = tmp_path / f"Wrong{file}.v"
+    wrong.write_text(text.replace(old, new, 1), encoding="utf-8")
+    command = ["coqc", "-Q", str(library), "Mirrormata", str(wrong)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode != 0
+    assert "Syntax error" not in done.stderr
+    assert "Can't find" not in done.stderr
