@@ -73,7 +73,6 @@ def check(
     Examples:
       mirrormata check s5.json
       mirrormata check s5.json --for S5 --json
-      mirrormata check s5.json --with coq
     """
     from ..theory._check import CHECKERS
     from ..theory._check import check as verify

@@ -123,7 +123,7 @@ def report(
     max_bytes: Annotated[int, typer.Option(help="Largest size of the page, in bytes.")] = 5_000_000,
     as_json: Json = False,
 ) -> None:
-    """Write an HTML page about a training, a sweep, a model or certificates.
+    """Write an HTML page on a training, sweep, model or certificates.
 
     The page begins with the answer and shows what was learned, what was constructed, and how far the two agree, with interactive
     plots. The page of a sweep begins with its table, and says what failed and what is missing. It can be read without a network.

@@ -71,7 +71,7 @@ from .fla._learned import load_fla_learned as load_fla_learned
 from .fla._learned import prove_fla as prove_fla
 from .fla._model import FlaModel as FlaModel
 from .fla._task import FlaTask as FlaTask
-from .layers._own import Layer as Layer
+from .layers._own import RecurrentLayer as RecurrentLayer
 from .layers._seeded import ReadOut as ReadOut
 from .layers._table_read_out import TableReadOut as TableReadOut
 from .layers.delta_product import DeltaProduct as DeltaProduct

@@ -26,7 +26,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     Attributes:
         family: the family of the mixers, a name in `load_families()`; DeltaNet is `deltaproduct` with one factor a token. A layer of your
-            own is `package.module:Class`, see `Layer`.
+            own is `package.module:Class`, see `RecurrentLayer`.
         letters: number of tokens of the alphabet, including BOS if there is one.
         classes: number of outputs.
         width: number of entries of the residual stream.
@@ -50,7 +50,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         norm: whether to apply RMSNorm before the mixers, the MLPs and the read-out.
         residual: whether to add the input of a block to its output.
         mlp: hidden width of the gated MLP as a multiple of `width`; 0 for none.
-        options: further entries that a layer of your own declares (`Layer.settings`): numbers, texts, true or false.
+        options: further entries that a layer of your own declares (`RecurrentLayer.settings`): numbers, texts, true or false.
         tables: the six sizes of the `TableReadOut` that replaces the MLP between constructed layers; empty for none.
         meaning: the label that each class stands for, -1 for none; several classes may stand for the same label. Empty if
             class i stands for label i.

@@ -121,7 +121,7 @@ def find_family(name: str) -> Family:
         Its record.
 
     Raises:
-        InputError: there is no family with this name; the message lists the families. Or the class may not be loaded, or is no `Layer`.
+        InputError: there is no family with this name; the message lists the families. Or the class may not be loaded, or is no `RecurrentLayer`.
 
     Example:
         >>> find_family("deltaproduct").baseline
@@ -149,7 +149,7 @@ def _family_of_class(name: str) -> Family:
     describe = getattr(found, "as_family", None) if isinstance(found, type) else None
     family = describe(name) if callable(describe) else None
     if not isinstance(family, Family):
-        raise InputError(f"family {name!r}: it is no subclass of mirrormata.models.Layer")
+        raise InputError(f"family {name!r}: it is no subclass of mirrormata.models.RecurrentLayer")
     return family
 
 

@@ -1,7 +1,7 @@
 """Layers of users by the names of their classes, `package.module:Class`, and which of them may be imported.
 
 A name that stands in a file never makes Python load a module: whoever wrote the file would run code of theirs here. A module is loaded
-only if the user named the class (`name_layer`, the command line's `--layer`, or the environment variable `MIRRORMATA_LAYERS`), or if it was installed as
+only if the user named the class (`name_layer`, the command line's option `layer`, or the environment variable `MIRRORMATA_LAYERS`), or if it was installed as
 an entry point of the group `mirrormata.layers`. A module that a program has imported itself is taken as it is.
 """
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mirrormata.models import Layer, ModelConfig
+from mirrormata.models import RecurrentLayer, ModelConfig
 
 
-class PDSSM(Layer):
+class PDSSM(RecurrentLayer):
     """h ← P(x) D(x) h: P has a one in each column, at the largest entry of a mixture of dictionary matrices; D is diagonal."""
 
     summary = "h ← P(x) D(x) h, P with a one in each column"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mirrormata.models import Layer, ModelConfig
+from mirrormata.models import RecurrentLayer, ModelConfig
 
 
-class Rotation(Layer):
+class Rotation(RecurrentLayer):
     """h ← r(x) R(θ(x)) h + B(x): a plane for each head, turned by θ(x) and shortened by r(x) in (0, 1)."""
 
     summary = "h ← r(x) R(θ(x)) h + B(x), a plane for each head"
@@ -35,7 +35,7 @@ class Rotation(Layer):
     def additions(self, x: Tensor) -> Tensor:
         """A vector of the plane."""
         value: Tensor = self.value(x)
-        return value.unflatten(-1, (-1, 2, 1))
+        return value.reshape(*x.shape[:2], -1, 2, 1)
 
     def read_out(self, x: Tensor, H: Tensor) -> Tensor:
         """All planes, by a linear map."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mirrormata.models import Layer, ModelConfig
+from mirrormata.models import RecurrentLayer, ModelConfig
 
 
-class Unitary(Layer):
+class Unitary(RecurrentLayer):
     """h ← R(θ(x)) h + B(x): rotations keep all lengths, so nothing is forgotten."""
 
     summary = "h ← R(θ(x)) h + B(x), a plane for each head and column"

@@ -166,9 +166,10 @@ def _read_entries(
     """The entries that the family reads, and those of them that are the library's defaults."""
     entries: dict[str, Any] = {}
     assumed: dict[str, Any] = {}
+    kind: Any
     for entry, wanted in family.entries.items():
         kind, *default = wanted if isinstance(wanted, tuple) else (wanted,)
-        value = data.get(entry)
+        value: Any = data.get(entry)
         if entry not in data or (value is None and default):
             if not default:
                 raise InputError(f"{name}: {entry} is missing")

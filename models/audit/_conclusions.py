@@ -141,7 +141,7 @@ def _reflections(reflecting: Sequence[Recurrence], layers: int) -> list[Conclusi
             Conclusion(
                 "own.blocks", "exact", False,
                 "with enough layers, heads and rows, reflections and projections follow every finite automaton with any number of factors a token; "
-                "`plan SPEC --fit` decides it for an architecture",
+                "`plan` decides it for an architecture",
             )
         )  # fmt: skip
     return found

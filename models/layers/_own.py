@@ -1,4 +1,4 @@
-"""`Layer`: the base class of a layer of your own, and the mixer that makes models of it.
+"""`RecurrentLayer`: the base class of a layer of your own, and the mixer that makes models of it.
 
 The class describes one model, without a dimension for seeds: `x` is `[batch, tokens, width]`. `OwnMixer` holds one such layer for each seed and
 runs them one after another. torch's `vmap` would run them together, but it refuses the operators of this package's kernels and LSTMs, and its
@@ -58,11 +58,11 @@ def run_recurrence(A: Tensor, B: Tensor | None, H: Tensor) -> Tensor:
     return both if tokens % 2 == 0 else torch.cat([both, odd[:, pairs:]], 1)
 
 
-class Layer(nn.Module):
+class RecurrentLayer(nn.Module):
     """A linear recurrence of your own, H ← A(x) H + B(x), from which every token reads: subclass it and define `transitions` and `read_out`.
 
     The subclass is one model's layer in plain torch; seeds, training, tests, comparison, proofs and reports come with it. A model of it has
-    `family = "package.module:Class"`. On the command line `--layer package.module:Class` allows this class to be loaded.
+    `family = "package.module:Class"`. On the command line the option `layer` allows this class to be loaded.
 
     Args:
         config: the configuration: `width` is the size of x; `heads`, `head_dim`, `value_dim`, `range` and the other entries mean what you make
@@ -75,8 +75,8 @@ class Layer(nn.Module):
 
     Example:
         >>> import torch
-        >>> from mirrormata.models import Layer, ModelConfig
-        >>> class Decay(Layer):
+        >>> from mirrormata.models import RecurrentLayer, ModelConfig
+        >>> class Decay(RecurrentLayer):
         ...     def __init__(self, config):
         ...         super().__init__(config)
         ...         self.rate = torch.nn.Linear(config.width, config.heads)
@@ -226,7 +226,7 @@ class OwnMixer(nn.Module):
         InputError: the class cannot be built, or its outputs have wrong shapes; the line names the method.
     """
 
-    def __init__(self, layer: type[Layer], config: ModelConfig) -> None:
+    def __init__(self, layer: type[RecurrentLayer], config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         self.by_seed = nn.ModuleList([_call(layer, "__init__", layer, config)])
@@ -300,11 +300,11 @@ class OwnMixer(nn.Module):
             [_call(type(one), "read_out", one.read_out, x[s], H[s]) for s, one in enumerate(layers)]
         )
 
-    def _layers(self) -> list[Layer]:
-        return [layer for layer in self.by_seed if isinstance(layer, Layer)]
+    def _layers(self) -> list[RecurrentLayer]:
+        return [layer for layer in self.by_seed if isinstance(layer, RecurrentLayer)]
 
     def _check(self) -> None:
-        """Hold the shapes of a new layer to what `Layer` says, on two words of three tokens; nothing is drawn meanwhile."""
+        """Hold the shapes of a new layer to what `RecurrentLayer` says, on two words of three tokens; nothing is drawn meanwhile."""
         layer = self._layers()[0]
         name = type(layer).__name__
         parameter = next(layer.parameters(), None)
@@ -341,7 +341,7 @@ class OwnMixer(nn.Module):
             )
 
 
-def _call(layer: type[Layer], method: str, function: Callable[..., T], *arguments: Any) -> T:
+def _call(layer: type[RecurrentLayer], method: str, function: Callable[..., T], *arguments: Any) -> T:
     """What a user's code returns; its exception in one line with the method and the place."""
     try:
         return function(*arguments)

@@ -83,7 +83,7 @@ def test_commands_stand_in_groups(call: Any) -> None:
     }
     assert groups == {
         "Automata": ["inspect", "construct", "plan", "run"],
-        "Proofs": ["check", "verify", "claims", "prove", "spectrum"],
+        "Proofs": ["check", "verify", "claims", "prove", "spectrum", "audit"],
         "Models": ["train", "eval", "sweep", "compare", "vectors", "export", "import"],
         "Report": ["report"],
         "Options": [],

@@ -20,7 +20,7 @@ from mirrormata.examples.layers.rotation import Rotation
 from mirrormata.examples.layers.unitary import Unitary
 from mirrormata.foundation._errors import InputError
 from mirrormata.models import (
-    Layer,
+    RecurrentLayer,
     Model,
     ModelConfig,
     ModelStepper,
@@ -35,11 +35,11 @@ from mirrormata.models.layers._own import run_recurrence
 LAYERS = (Rotation, PDSSM, Unitary)
 
 
-def name_of(layer: type[Layer]) -> str:
+def name_of(layer: type[RecurrentLayer]) -> str:
     return f"{layer.__module__}:{layer.__name__}"
 
 
-def small_config(layer: type[Layer], **entries: Any) -> ModelConfig:
+def small_config(layer: type[RecurrentLayer], **entries: Any) -> ModelConfig:
     given = {"letters": 3, "classes": 3, "width": 8, "heads": 2, "head_dim": 3, "value_dim": 2, "mlp": 0.0}
     return ModelConfig(family=name_of(layer), **{**given, **entries})
 
@@ -61,7 +61,7 @@ def test_the_scan_is_the_recurrence(tokens: int, adds: bool) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_seed_is_the_same_alone_and_beside_others(layer: type[Layer]) -> None:
+def test_a_seed_is_the_same_alone_and_beside_others(layer: type[RecurrentLayer]) -> None:
     both, alone = Model(small_config(layer), (0, 1)), Model(small_config(layer), (1,))
     letters = torch.randint(0, 3, (1, 4, 9))
     assert torch.equal(both(letters)[0][1], alone(letters)[0][0])
@@ -69,7 +69,7 @@ def test_a_seed_is_the_same_alone_and_beside_others(layer: type[Layer]) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_token_by_token_is_the_whole_word(layer: type[Layer]) -> None:
+def test_token_by_token_is_the_whole_word(layer: type[RecurrentLayer]) -> None:
     model = Model(small_config(layer, layers=2), (0,)).double()
     letters = torch.randint(0, 3, (1, 5, 7))
     whole, _ = model(letters)
@@ -80,7 +80,7 @@ def test_token_by_token_is_the_whole_word(layer: type[Layer]) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_gradients_reach_every_parameter(layer: type[Layer]) -> None:
+def test_gradients_reach_every_parameter(layer: type[RecurrentLayer]) -> None:
     model = Model(small_config(layer), (0, 1))
     logits, _ = model(torch.randint(0, 3, (1, 4, 6)))
     logits.square().sum().backward()
@@ -91,7 +91,7 @@ def test_gradients_reach_every_parameter(layer: type[Layer]) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_comparison_sees_the_heads_and_the_read_out(layer: type[Layer]) -> None:
+def test_a_comparison_sees_the_heads_and_the_read_out(layer: type[RecurrentLayer]) -> None:
     model = Model(small_config(layer), (0,))
     automaton = automaton_from_spec("Z3")
     learned = learned_from_model(model, automaton)
@@ -119,7 +119,7 @@ def test_folders_are_read_again(tmp_path: Path) -> None:
 
 
 UNLOADED = """
-from mirrormata.models import Layer
+from mirrormata.models import RecurrentLayer
 print("LOADED")
 """
 
@@ -182,8 +182,8 @@ def test_an_entry_point_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("os:system", "no subclass of mirrormata.models.Layer"),
-        ("torch.nn:Linear", "no subclass of mirrormata.models.Layer"),
+        ("os:system", "no subclass of mirrormata.models.RecurrentLayer"),
+        ("torch.nn:Linear", "no subclass of mirrormata.models.RecurrentLayer"),
         ("os:nothing", "os .* has no nothing"),
         ("os:path:join", "write package.module:Class"),
         ("a b:C", "write package.module:Class"),
@@ -214,13 +214,13 @@ def test_a_module_that_cannot_be_loaded_is_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(layer_names, "_named", set())
     Path("broken_layer.py").write_text(text)
-    layer_names.name_layer("broken_layer:Layer")
+    layer_names.name_layer("broken_layer:RecurrentLayer")
     with pytest.raises(InputError, match=said) as error:
-        find_family("broken_layer:Layer")
+        find_family("broken_layer:RecurrentLayer")
     assert "\n" not in str(error.value)
 
 
-class Wrong(Layer):
+class Wrong(RecurrentLayer):
     """Wrong in the way that `settings` says."""
 
     settings: ClassVar = {"way": "none"}

@@ -186,4 +186,5 @@ def test_axe_finds_nothing_on_the_page(folder: SweepFolder, width: int, theme: A
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         found = Axe().run(shown).response
         assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
-        assert [line for line in shown.heard if not line.startswith("request")] == []
+        heard: list[str] = shown.heard  # type: ignore[attr-defined]
+        assert [line for line in heard if not line.startswith("request")] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -20,11 +21,8 @@ def default_configuration(model_type: str) -> dict[str, Any]:
     # transformers looks for a package called kernels, and must not find the folder of that name in the root
     sys.path[:] = [path for path in before if Path(path or ".").resolve() != ROOT]
     try:
-        import fla.models  # type: ignore[import-untyped]
-        from transformers import AutoConfig
-
-        assert fla.models  # it registers its types there
-        found = AutoConfig.for_model(model_type).to_dict()
+        importlib.import_module("fla.models")  # it registers its types in transformers
+        found = importlib.import_module("transformers").AutoConfig.for_model(model_type).to_dict()
     finally:
         sys.path[:] = before
     plain: dict[str, Any] = json.loads(json.dumps(found, default=str))

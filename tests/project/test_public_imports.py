@@ -88,8 +88,11 @@ def strangers(source: str) -> list[str]:
     return [
         f"{package}.{name}".rstrip(".")
         for package, name in imported(source)
-        if package not in PACKAGES
-        or (name and name not in exported(package) and f"{package}.{name}" not in PACKAGES)
+        if not package.startswith("mirrormata.examples.")
+        and (
+            package not in PACKAGES
+            or (name and name not in exported(package) and f"{package}.{name}" not in PACKAGES)
+        )
     ]
 
 

@@ -113,7 +113,7 @@ def _kimi(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
     return by_layer_types({**config, "layer_types": layers}, kda(negative=False))
 
 
-_LAYERS = {"num_hidden_layers": int, "attn": (dict, None)}
+_LAYERS: dict[str, Any] = {"num_hidden_layers": int, "attn": (dict, None)}
 FAMILIES = (
     AuditedFamily(FLA, ("delta_net",), _delta_net, {**_LAYERS, "use_beta": (bool, True), "allow_neg_eigval": (bool, False), "qk_norm": (str, "l2")}),
     AuditedFamily(
