@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mirrormata.models import RecurrentLayer, ModelConfig
+from mirrormata.models import ModelConfig, RecurrentLayer
 
 
 class PDSSM(RecurrentLayer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from mirrormata.models import RecurrentLayer, ModelConfig
+from mirrormata.models import ModelConfig, RecurrentLayer
 
 
 class Unitary(RecurrentLayer):

@@ -20,10 +20,10 @@ from mirrormata.examples.layers.rotation import Rotation
 from mirrormata.examples.layers.unitary import Unitary
 from mirrormata.foundation._errors import InputError
 from mirrormata.models import (
-    RecurrentLayer,
     Model,
     ModelConfig,
     ModelStepper,
+    RecurrentLayer,
     find_family,
     learned_from_model,
     task_from_settings,
