@@ -156,6 +156,7 @@ WRONG_MODEL: dict[type, tuple[Any, ...]] = {
     bool: ("false", 0, 1, None),
     str: (3, None, True, "nosuch"),
     tuple: ("x", 3, [0.5], ["1"], [True], None),
+    dict: ("x", 3, None, [1], {"size": [1]}, {"size": None}, {"size": 3}),
 }
 
 
