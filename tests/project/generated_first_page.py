@@ -81,7 +81,7 @@ def results_table() -> str:
             "all constructed, and every certificate accepted by the stand-alone checker",
         ),
         (
-            f"random automata of {largest['states']} states and {largest['letters']} letters ({len(largest['rows'])} of them)",
+            f"random automata of {largest['states']:,} states and {largest['letters']} letters ({len(largest['rows'])} of them)",
             f"{layers[0]} to {layers[-1]} layers; constructed, certified and checked in {max(seconds):.1f} s or less",
         ),
         (
