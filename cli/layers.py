@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from .options import option_beside
+
 COMMANDS = frozenset({"train", "eval", "sweep", "compare", "prove", "report"})
 """The commands that build or read models, and so take the option."""
 
@@ -28,12 +30,7 @@ def layer_option() -> Any:
     ) -> None:
         pass
 
-    program = typer.Typer(add_completion=False)
-    program.command()(holder)
-    option: Any = typer.main.get_command(program).params[0]
-    option.expose_value = False
-    option.callback = _allow
-    return option
+    return option_beside(holder, _allow)
 
 
 def _allow(context: Any, option: Any, given: list[str] | None) -> None:

@@ -229,6 +229,24 @@ class Sets:
     read: Callable[[Any], Any] = lambda value: value
 
 
+def option_beside(holder: Callable[..., None], callback: Callable[[Any, Any, Any], None]) -> Any:
+    """An option that several commands share and whose value goes to `callback`, not to their functions.
+
+    Args:
+        holder: a function whose only parameter declares the option.
+        callback: called with the context, the option and the value that was given.
+
+    Returns:
+        The option of typer's, to be appended to a command's parameters.
+    """
+    program = typer.Typer(add_completion=False)
+    program.command()(holder)
+    option: Any = typer.main.get_command(program).params[0]
+    option.expose_value = False
+    option.callback = callback
+    return option
+
+
 def entries_set(command: Callable[..., None], options: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that a command's options set, by what its signature says of them; see `Sets`.
 

@@ -16,6 +16,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import is_own_file, path_of, shown_path, system_errors
+from .options import option_beside
 
 OUTPUTS = frozenset({"output", "picture", "draw", "write", "graph", "bounds"})
 """The options, by their names in Python, whose value is a file to write."""
@@ -42,12 +43,7 @@ def force_option() -> Any:
     ) -> None:
         pass
 
-    program = typer.Typer(add_completion=False)
-    program.command()(holder)
-    option: Any = typer.main.get_command(program).params[0]
-    option.expose_value = False
-    option.callback = lambda context, _, given: context.meta.__setitem__(FORCE, given)
-    return option
+    return option_beside(holder, lambda context, _, given: context.meta.__setitem__(FORCE, given))
 
 
 def look_at_outputs(context: Any) -> None:
