@@ -103,6 +103,13 @@ def test_every_test_has_a_time_limit(request: pytest.FixtureRequest) -> None:
     assert all(f'"{mark}:' in (ROOT / "pyproject.toml").read_text(encoding="utf-8") for mark in SECONDS)
 
 
+def test_no_file_that_git_ignores_is_committed() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("a source distribution has no git")
+    command = ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"]
+    assert not subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution of a fresh copy, unpacked."""
