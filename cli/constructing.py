@@ -113,7 +113,7 @@ def construct(
 
     The linear RNN agrees with the automaton on all words. For a group the command chooses one layer with the fewest
     Householder factors per letter, and otherwise the construction with the least product of layers and work (factors times
-    key dimension, summed over the layers). With bounds it chooses the fewest layers within them. It prints
+    key dimension, summed over the layers); --objective chooses otherwise. It prints
     the sizes of the construction and the lower bounds that apply to it; `mirrormata claims ID` explains a theorem. Only -o and
     --picture write files, and `mirrormata check` verifies the certificate.
 
@@ -258,7 +258,7 @@ def plan(
 ) -> None:
     """List all constructions for an automaton, with lower bounds.
 
-    The table lists every construction within the given bounds, the cheapest first. A * marks the constructions that no other
+    The table lists every construction within the given bounds, those with the fewest layers first. A * marks the constructions that no other
     one beats. Below the table are the theorems used and the strongest lower bound on each figure; --details adds the hypotheses and
     the evidence, and `mirrormata claims ID` explains a theorem. Only --bounds writes a file.
     With --fit the command says whether one architecture holds the automaton, by which construction, or by which lower bound not; the

@@ -17,7 +17,7 @@ from ..foundation._text import count_noun
 from ._conversions import AutomatonLike, as_automaton
 from ._like_letters import merge_like_letters, spread_over_letters
 from ._lrnn import LRNN
-from ._realisation import OBJECTIVES, Realisation, cost, rank
+from ._realisation import OBJECTIVES, Realisation, cost, rank, weigh
 from .automata._automaton import Automaton
 from .cascades._cascade import MAX_LEVEL_LETTERS
 from .cascades._image_sets import MAX_IMAGE_SETS, MAX_SET_MOVES
@@ -156,9 +156,9 @@ def construct(
     """Construct an exact linear RNN that realises an automaton.
 
     A group automaton gets one layer, with the fewest factors. Any other gets, of the constructions that come into question, the one with the
-    least product of layers and work (`Realisation.work`). With a `theorem`, or with a bound on layers, factors or dimension, the
-    result has, among the known constructions that meet the conditions, the fewest layers, then the fewest factors, then integer numbers if
-    possible, then the smallest dimension. A realisation that needs gates, or whose norm can exceed 1, is built only if `theorem`
+    least product of layers and work (`Realisation.work`). The same holds among the constructions that meet a bound on layers, factors or
+    dimension, and among the forms of a `theorem`; for a group automaton it is then the one with the fewest layers, then the fewest factors, then
+    integer numbers if possible, then the smallest dimension. A realisation that needs gates, or whose norm can exceed 1, is built only if `theorem`
     names it.
 
     The result is an `LRNN`, which is a table; or, for automata whose table would be large and for Mealy machines whose outputs need the
@@ -195,6 +195,14 @@ def construct(
 
 ONE_LAYER = "a single layer, with the fewest factors"
 """The rule by which group automata are realised."""
+FEW_LAYERS = "fewest layers, then fewest factors"
+"""The rule by which they are realised within bounds, where one layer may not do."""
+LAYERS_TIMES_WORK = "least layers × work"
+"""The rule by which the others are realised: few layers where they are not paid for with too many factors."""
+WITHOUT_DELAY = f"{LAYERS_TIMES_WORK} without block delay"
+"""The same where nothing bounds the factors of a token, which is what block delays are for."""
+ONLY_ONE = "the only one on offer by `theorem` {}"
+"""What stands for a rule where there was no choice."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +211,7 @@ class Choice:
 
     Attributes:
         found: the realisation.
-        rule: what it was chosen for, in words: one of `OBJECTIVES`, `ONE_LAYER`, or `LAYERS_TIMES_WORK`.
+        rule: what it was chosen for, in words: one of `OBJECTIVES`, or one of the rules above.
     """
 
     found: Realisation
@@ -252,7 +260,7 @@ def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Ch
             problem = request.problem(automaton, _tried_limits(problem))
         offers = all_realisations(problem, request.exactness, wanted)
     try:
-        return Choice(_cheapest(automaton, request, offers), OBJECTIVES[request.objective or "layers"])
+        return _cheapest(automaton, request, offers)
     except (NotRealisableError, LimitError) as error:
         by_request = _list_by_request(problem, request)
         raise type(error)(f"{error}; {by_request}" if by_request else str(error)) from None
@@ -426,28 +434,20 @@ def _by_default(problem: Problem, request: Request) -> Choice:
         return Choice(_in_one_layer(None, request.exactness)(problem), ONE_LAYER)
     found: list[Realisation] = []
     left_out: list[str] = []
-    for source in TRIED:
+    for source in _order_of_trials(problem):
         if not _is_worth_trying(source, problem, found):
             continue
-        limits = _tried_limits(problem) if source in CASCADES else problem.limits
-        if source == "own.serial":
-            limits = replace(limits, components=min(limits.components, TRIED_COMPONENTS))
-        tried = replace_limits(problem, limits)
+        tried = replace_limits(problem, _limits_of_trial(source, problem))
         try:
             found.append(next(realisations_of(tried, source, request.exactness)))
         except NotRealisableError:
             continue
         except LimitError:
-            left_out.append(source)
-    best = min(found, key=_weigh)
+            left_out.append(f"{source} ({_name_limits(source, tried.limits)})")
+    best = min(found, key=weigh)
     if left_out and isinstance(best, ChainRNN):
-        limits = _tried_limits(problem)
-        note = (
-            f"not tried: {' and '.join(left_out)} beyond the limits of a search ({limits.image_sets:,} image sets, "
-            f"{limits.level_letters:,} letters of a level)"
-        )
-        best = replace(best, notes=(*best.notes, note))
-    return Choice(best, LAYERS_TIMES_WORK)
+        best = replace(best, notes=(*best.notes, f"not built, being beyond a limit: {', '.join(left_out)}"))
+    return Choice(best, WITHOUT_DELAY)
 
 
 ONE_LAYER_SOURCES = ("own.LMI", "own.definite", "own.congruences")
@@ -457,13 +457,34 @@ TRIED = (*ONE_LAYER_SOURCES, "G.T4", "own.serial", "own.n-1", "own.chain", "own.
 spread the factors of a token over later tokens, are built where a bound or an objective asks for them."""
 CASCADES = ("G.T4", "own.n-1")
 """Those whose tables can grow exponentially, so that they are built within smaller limits unless they are asked for."""
-LAYERS_TIMES_WORK = "least layers × work without block delay"
-"""The rule by which the others are chosen: few layers where they are not paid for with too many factors."""
 
 
-def _weigh(form: Realisation) -> tuple[int, ...]:
-    """What is compared by default: layers × work, then as `cost`."""
-    return (form.depth * (10**12 if form.work is None else form.work), *cost(form))
+def _order_of_trials(problem: Problem) -> Sequence[str]:
+    """For many states first what needs no search of their pairs, so that the others are not built where they must lose."""
+    if len(problem.automaton.states) <= LARGE:
+        return TRIED
+    return sorted(TRIED, key=lambda source: source not in ("own.definite", "own.window"))
+
+
+def _limits_of_trial(source: str, problem: Problem) -> Limits:
+    """The limits within which a construction is built by default."""
+    if source in CASCADES:
+        return _tried_limits(problem)
+    limits = problem.limits
+    if source == "own.serial":
+        return replace(limits, components=min(limits.components, TRIED_COMPONENTS))
+    return limits
+
+
+def _name_limits(source: str, limits: Limits) -> str:
+    """The limits that a construction of `TRIED` can reach, in words."""
+    if source in CASCADES:
+        return f"{limits.image_sets:,} image sets, {limits.level_letters:,} letters of a level"
+    if source == "own.definite":
+        return f"{limits.contents:,} contents of a register"
+    if source == "own.window":
+        return f"{limits.window_sets:,} image sets"
+    return f"pairs of states, {limits.congruences:,} congruences, joint states"
 
 
 def _is_worth_trying(source: str, problem: Problem, found: Sequence[Realisation]) -> bool:
@@ -478,7 +499,7 @@ def _is_worth_trying(source: str, problem: Problem, found: Sequence[Realisation]
         return False  # quotients side by side need one layer, and the same search has found them
     if n > LARGE and "own.definite" in theorems:
         return False  # a register of m rows, where others search all pairs of the states, up to 2^m
-    least = min((_weigh(form)[0] for form in found), default=10**12)
+    least = min((weigh(form)[0] for form in found), default=10**12)
     if source == "own.chain":
         return least > n * (n - 1)  # its first layer alone has n - 1 factors of dimension n or more
     if source in ONE_LAYER_SOURCES or (source == "G.T4" and problem.permutes_or_resets):
@@ -520,11 +541,8 @@ def replace_limits(problem: Problem, limits: Limits) -> Problem:
     return problem if limits == problem.limits else Problem(problem.automaton, limits, problem.coordinates)
 
 
-def _cheapest(
-    automaton: Automaton, request: Request, offers: Iterator[Realisation | LimitError]
-) -> Realisation:
-    objective = request.objective or "layers"
-    best: Realisation | None = None
+def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisation | LimitError]) -> Choice:
+    within: list[Realisation] = []
     outside: list[tuple[int, int, int]] = []
     left_out: LimitError | None = None
     for found in offers:
@@ -533,10 +551,10 @@ def _cheapest(
         elif not request.admits(found):
             layers, factors, _, dim, _ = cost(found)
             outside.append((layers, factors, dim))
-        elif best is None or rank(found, objective) < rank(best, objective):
-            best = found
-    if best is not None:
-        return best
+        else:
+            within.append(found)
+    if within:
+        return Choice(pick(within, request), _rule_for(automaton, request, len(within)))
     if left_out is not None:
         raise left_out
     asked = f"{automaton.name}: no construction with {' and '.join(request.list_asked())} was found"
@@ -547,3 +565,23 @@ def _cheapest(
     layers, factors, dim = min(outside)
     shown = f"{count_noun(layers, 'layer')} with {count_noun(factors, 'factor')} and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `plan` lists them")
+
+
+def pick(offers: Sequence[Realisation], request: Request) -> Realisation:
+    """The realisation that `construct` takes of those on offer.
+
+    Args:
+        offers: realisations within the request, at least one.
+        request: the conditions.
+    """
+    free = not request.is_bounded and request.objective is None and request.theorem is None
+    usual = [f for f in offers if f.automaton.is_permutation or f.theorem in TRIED] if free else []
+    return min(usual or offers, key=lambda found: rank(found, request.objective))
+
+
+def _rule_for(automaton: Automaton, request: Request, offered: int) -> str:
+    if request.objective is not None:
+        return OBJECTIVES[request.objective]
+    if request.theorem is not None and offered == 1:
+        return ONLY_ONE.format(request.theorem)
+    return FEW_LAYERS if automaton.is_permutation else LAYERS_TIMES_WORK

@@ -141,6 +141,11 @@ class Counter:
     layers: tuple[CounterLayer, ...]
 
     @property
+    def name(self) -> str:
+        """What it is called in a sentence, such as `two-layer counter`."""
+        return f"{self.kind.replace('two_layers', 'two-layer')} counter"
+
+    @property
     def heads(self) -> list[CounterHead]:
         """All heads, layer by layer."""
         return [head for layer in self.layers for head in layer.heads]
@@ -234,7 +239,7 @@ class BlockDelay(Realisation):
         """A one-line description of the construction."""
         return (
             f"block delay: permutations of {count_noun(self.degree, 'point')} in blocks of {count_noun(self.block, 'token')}, "
-            f"{self.counter.kind} counter modulo {2 * self.block:,}, ring buffer of {count_noun(2 * self.block, 'token')}"
+            f"{self.counter.name} modulo {2 * self.block:,}, ring buffer of {count_noun(2 * self.block, 'token')}"
         )
 
     @property

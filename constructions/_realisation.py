@@ -391,18 +391,33 @@ OBJECTIVES = {
 """What `construct` can be asked to minimise, in words."""
 
 
-def rank(found: Realisation, objective: str) -> tuple[int, ...]:
-    """What is compared under an objective, the least first: its own figure, and then as `cost`.
+def rank(found: Realisation, objective: str | None) -> tuple[int, ...]:
+    """What is compared under an objective, the least first: its own figure, and then as without an objective (`weigh`).
 
     Args:
         found: the realisation.
-        objective: one of `OBJECTIVES`.
+        objective: one of `OBJECTIVES`; None for the default rule.
     """
+    if objective is None:
+        return weigh(found)
     name = {"factors": "householders", "layers": "depth", "size": "certificate_bytes"}.get(
         objective, objective
     )
     figure: int | None = getattr(found, name)
-    return (10**18 if figure is None else figure, *cost(found))
+    return (10**18 if figure is None else figure, *weigh(found))
+
+
+def weigh(found: Realisation) -> tuple[int, ...]:
+    """What is compared without an objective: for a group automaton `cost` alone, else layers × work first.
+
+    Few layers are worth more work, but not where they are paid for with too many factors.
+
+    Args:
+        found: the realisation.
+    """
+    if found.automaton.is_permutation:
+        return cost(found)
+    return (found.depth * (10**12 if found.work is None else found.work), *cost(found))
 
 
 def cost(found: Realisation) -> tuple[int, int, bool, int, int]:

@@ -116,7 +116,7 @@ class BlockRNN(Realisation):
                 # what is remembered lies before each block, not before each token
                 what = what.replace(f" in a register of {self.chain.rows:,}", "")
         return (
-            f"{what} over blocks of {count_noun(self.block, 'token')}, {self.counter.kind} counter modulo {self.period:,}, ring buffer of "
+            f"{what} over blocks of {count_noun(self.block, 'token')}, {self.counter.name} modulo {self.period:,}, ring buffer of "
             f"{count_noun(self.period, 'token')}"
         )
 

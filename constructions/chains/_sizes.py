@@ -19,12 +19,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ...foundation._errors import LimitError
 from ..automata._automaton import Indices
 
 MAX_CHAINS = 2_000
 """Most chains that are listed at one level to find the next size."""
 MAX_WINDOW_SETS = 20_000
 """Most image sets that are listed to find the length of a window."""
+MAX_WINDOW_ENTRIES = 100_000_000
+"""Most entries of these sets (sets × states)."""
 Mask = NDArray[np.bool_]
 
 
@@ -57,8 +60,12 @@ def find_windows(transitions: Indices, max_sets: int = MAX_WINDOW_SETS) -> list[
     Returns:
         For each size s the least m such that |w(Q)| ≤ s for all words w of m letters. Nothing where a letter permutes the
         states, or where no letter moves one.
+
+    Raises:
+        LimitError: there are more image sets of some size, before any window was found.
     """
     n = transitions.shape[1]
+    most = min(max_sets, max(1, MAX_WINDOW_ENTRIES // n))
     maps = np.unique(transitions[moving_letters(transitions)], axis=0)
     found: list[Window] = []
     if n < 2 or len(maps) == 0:
@@ -73,7 +80,11 @@ def find_windows(transitions: Indices, max_sets: int = MAX_WINDOW_SETS) -> list[
         frontier = list(paths)
         while frontier:
             listed += len(frontier)
-            if listed > max_sets:
+            if listed > most:
+                if not found:
+                    raise LimitError(
+                        f"more than {most:,} image sets before a window of letters was found: `theorem` own.chain needs none"
+                    )
                 return found
             fresh: dict[bytes, int] = {}
             for key in frontier:

@@ -336,6 +336,11 @@ class _Parser:
             return self._octal(position, inside)
         if inside and character == "b":
             return "\b"
+        if character in "pP" and self.pattern.startswith("{", self.at):
+            raise self.error(
+                position,
+                f"\\{character}{{...}} is no escape of Python, which has no classes by property: list the characters, as in [a-zà-ÿ]",
+            )
         if character.isascii() and character.isalpha():
             raise self.error(
                 position, f"\\{character} is no escape of Python; for the letter write {character} alone"

@@ -140,7 +140,7 @@ def _require_letters(pattern: Pattern, letters: Sequence[str], name: str) -> Non
 
 
 def _number_states(automaton: Automaton, what: str) -> Automaton:
-    """States renamed 0, 1, ... breadth first; the notes say what it is and which state is a sink."""
+    """States renamed 0, 1, ... breadth first; the notes say what it is, which state is a sink, and what the letter `other` is."""
     order = automaton.reachable()
     new_index: Indices = np.empty(len(order), dtype=np.int64)
     new_index[order] = np.arange(len(order))
@@ -148,13 +148,17 @@ def _number_states(automaton: Automaton, what: str) -> Automaton:
     outputs = automaton.outputs[order]
     sinks = [q for q in range(len(order)) if not outputs[q] and (table[:, q] == q).all()]
     sink = f", state {sinks[0]} is a sink" if sinks and len(order) > 1 else ""
+    rest = "the letter other stands for every character that it does not write; state the letters with `alphabet` where there is none"
     return replace(
         automaton,
         states=tuple(range(len(order))),
         transitions=table,
         start=0,
         outputs=outputs,
-        notes=(f"{what} of the pattern: {count_noun(len(order), 'state')}{sink}",),
+        notes=(
+            f"{what} of the pattern: {count_noun(len(order), 'state')}{sink}",
+            *[rest] * (OTHER in automaton.letters),
+        ),
     )
 
 

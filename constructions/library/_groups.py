@@ -221,14 +221,19 @@ def word_problem_by_name(name: str, product: Product, limits: Limits) -> Automat
     """
     group_name, bracket, rest = name.partition("[")
     if bracket and not rest.endswith("]"):
+        rest, closing, behind = rest.partition(
+            "]"
+        )  # `S4[involutions]_x_Z2`: the bracket is for the whole group
+        group_name += behind
         group_order(group_name)  # the group's own error comes first
+        wrong = "the bracket comes last, for the group as a whole" if closing else "the bracket is not closed"
         near = [a for a in ALPHABETS if rest and a.startswith(rest)] or difflib.get_close_matches(
             rest, ALPHABETS
         )
         for meant in (rest, *near, "generators"):
             if meant and _is_right(f"{group_name}[{meant}]", product, limits):
-                raise InputError(f"{name}: the bracket is not closed; write {group_name}[{meant}]")
-        raise InputError(f"{name}: the bracket is not closed; close it, or leave it out")
+                raise InputError(f"{name}: {wrong}; write {group_name}[{meant}]")
+        raise InputError(f"{name}: {wrong}; close it there, or leave it out")
     alphabet = rest[:-1] if bracket else None
     order = group_order(group_name)
     limits.check(name, order)

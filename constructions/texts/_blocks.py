@@ -27,7 +27,7 @@ def show_blocks(form: BlockRNN, *, max_letters: int = 30) -> str:
         CONVENTION,
         *(f"note: {note}" for note in form.notes),
         "",
-        f"{first}: the {form.counter.kind} counter of the tokens modulo {form.period}",
+        f"{first}: the {form.counter.name} of the tokens modulo {form.period}",
         f"layer {counting + 1}: the last {form.period} letters, a row of {count_noun(bits, 'bit')} each: erase the row of t mod "
         f"{form.period}, write the number of the letter's map, from 1, in binary",
     ]

@@ -104,7 +104,7 @@ def show_delay(form: BlockDelay, *, max_letters: int = 30) -> str:
         f"{count_noun(len(automaton.states), 'state')}, {count_noun(len(letters), 'letter')}; "
         f"{count_noun(form.depth, 'layer')}, {count_noun(form.heads, 'head')}, {count_noun(form.householders, 'factor')}, "
         f"dimension {form.dim}; {form.exactness}{bound}, {exact_in}",
-        f"layers 1 to {form.depth - 2}: the {form.counter.kind} counter of the tokens modulo {2 * form.block}; layer "
+        f"layers 1 to {form.depth - 2}: the {form.counter.name} of the tokens modulo {2 * form.block}; layer "
         f"{form.depth - 1}: the last {2 * form.block} tokens; layer {form.depth}: the product of the block before, "
         f"{count_noun(form.budget, 'swap')} a token at most, on H_0 with 1, 2, ... at the points {list(form.marks)}",
         *(f"note: {note}" for note in form.notes),

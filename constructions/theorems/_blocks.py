@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
+from ...foundation._errors import LimitError
 from .._delay import Counter
 from ..automata._automaton import Automaton, Indices
 from ..chains._block_steps import list_maps
 from ..chains._blocks import BlockRNN, block_length
-from ..chains._sizes import find_windows, moving_letters, plan_sizes
+from ..chains._sizes import Window, find_windows, moving_letters, plan_sizes
 from ._block_delay import choose_counter
 from ._construction import Limits
 
@@ -48,7 +50,9 @@ def chain_forms(automaton: Automaton, limits: Limits) -> list[tuple[tuple[int, .
         (plan_block_sizes(transitions, automaton.start, limits.chains), None)
     ]
     if moving_letters(transitions).all():
-        windows = find_windows(transitions, limits.window_sets)
+        windows: list[Window] = []
+        with suppress(LimitError):  # then the chain alone
+            windows = find_windows(transitions, limits.window_sets)
         found += [(tuple(range(w.size, 0, -1)), w.length) for w in windows]
     return found
 

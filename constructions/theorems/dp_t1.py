@@ -81,7 +81,7 @@ def block_delay(
     chosen = choose_counter(counter, 2 * least, householders, exactness == "integer", max_degree)
     if chosen is None:
         raise NotRealisableError(
-            f"{automaton.name}: no {counter} counter modulo {2 * least} or a little more has at most {householders} "
+            f"{automaton.name}: no {counter.replace('two_layers', 'two-layer')} counter modulo {2 * least} or a little more has at most {householders} "
             f"factors a token, exactness {exactness} and a number field of degree at most {max_degree}; "
             "`counter` ripple always has"
         )
@@ -177,7 +177,7 @@ def delays(problem: Problem, exactness: str) -> Sequence[Build]:
     if not lists_group(problem):
         raise LimitError(
             f"{problem.automaton.name}: DP.T1: the transition group has more than {problem.limits.group:,} elements, all of which a "
-            "certificate of block delay lists: raise `max_group`, or take `theorem` own.blocks, which lists none"
+            "certificate of block delay lists: raise `max_group`; `theorem` own.blocks lists none, but has more layers"
         )
     budget = 2
     while budget < 2 * found[0].block:

@@ -45,8 +45,8 @@ MAX_CLOSING_STEPS = 500_000
 """Most steps of the closings of all pairs (pairs × letters × states) for which all congruences are listed."""
 MAX_GROWN = 60
 """Most congruences for which one is sought that avoids what they merge."""
-MAX_JOINS = 30_000
-"""Most joins with minimal congruences that these searches begin with."""
+MAX_JOINED = 3_000_000
+"""Most states of the joins with minimal congruences that these searches begin with (joins × states)."""
 MAX_COVER_STEPS = 5_000
 """Most partial choices of the search for the best choice of congruences."""
 
@@ -124,7 +124,7 @@ class CongruenceSearch:
     def candidates(self) -> list[Indices]:
         """The congruences that are tried: all where they are few, and some that come out of the minimal ones."""
         natural = list(self._natural())
-        few = max(4, min(MAX_GROWN, MAX_JOINS // len(self.minimal)))
+        few = max(4, min(MAX_GROWN, MAX_JOINED // (len(self.minimal) * self.maps.shape[1])))
         meets = [meet_partitions(a, b) for a, b in islice(combinations(natural[:few], 2), few)]
         merged = [~self.avoided_by(c) for c in (*natural[:few], *meets)]
         single = list(np.eye(len(self.minimal), dtype=bool)[:few])

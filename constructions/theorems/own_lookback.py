@@ -7,19 +7,22 @@ layer, and for the first form gates; so it is built by request alone. The sizes 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from ...foundation._errors import NotRealisableError
+from ...foundation._errors import LimitError, NotRealisableError
 from ..chains._chain import ChainRNN
-from ..chains._sizes import find_windows
+from ..chains._sizes import Window
 from ._construction import Build, Construction, Problem
 from .own_chain import build_chain
-from .own_window import follow_windows
+from .own_window import follow_windows, list_windows
 
 
 def _build(problem: Problem, gated: bool) -> ChainRNN:
     plain = [build_chain(problem, "own.lookback")]
-    windows = find_windows(problem.automaton.transitions, problem.limits.window_sets)
+    windows: list[Window] = []
+    with suppress(LimitError):  # then a chain alone
+        windows = list_windows(problem)
     forms = [
         replace(form, look_back=True, gated=gated)
         for form in (*plain, *follow_windows(problem, windows))

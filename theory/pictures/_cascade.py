@@ -258,9 +258,15 @@ def _figures(lrnn: LRNN) -> str:
     )
     formats = f"bit-exact in {' '.join(lrnn.formats)}" if lrnn.formats else "rounded in every float format"
     parts = [count_noun(len(lrnn.automaton.states), "state"), count_noun(len(lrnn.automaton.letters), "letter"),
-             count_noun(lrnn.depth, "layer"), count_noun(len(lrnn.all_heads), "head"), factors,
+             count_noun(lrnn.depth, "layer"), _count_heads(lrnn), factors,
              f"dimension {lrnn.dim} at most", f"norm {lrnn.norm}", formats, lrnn.theorem]  # fmt: skip
     return " · ".join(parts)
+
+
+def _count_heads(lrnn: LRNN) -> str:
+    """The most heads of a layer, as the figures of a construction count them, and all heads where there are several layers."""
+    most = count_noun(lrnn.heads, "head")
+    return most if lrnn.depth == 1 else f"{most} a layer at most, {len(lrnn.all_heads)} in all"
 
 
 MEANINGS = {

@@ -142,7 +142,7 @@ def fit(
         key=lambda pair: (
             pair[0][0].met is False,
             *_missed(pair[0]),
-            *rank(pair[1].found, request.objective or "layers"),
+            *rank(pair[1].found, request.objective),
         )
     )
     best, conditions = (judged[0][1], judged[0][0]) if judged else (None, ())

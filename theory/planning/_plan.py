@@ -15,6 +15,7 @@ from ...constructions._construct import (
     Request,
     choose_by_rule,
     name_by_request,
+    pick,
     trim_automaton,
 )
 from ...constructions._conversions import AutomatonLike, as_automaton
@@ -96,11 +97,12 @@ class Plan:
 
     Attributes:
         automaton: the automaton.
-        offers: the realisations, the cheapest first.
+        offers: the realisations, by layers, then factors; by the objective where there is one.
         bounds: the lower bounds that are known for the automaton.
         left_out: the constructions that were left out because of a limit or of the time, with reasons and what can be done.
         not_built: the constructions that were known to lose, or not to meet the request, before they were built.
         notes: what was changed when the automaton was read, and whether it has equal states.
+        chosen: the one of the offers that `construct` takes under the same conditions.
     """
 
     automaton: Automaton
@@ -109,6 +111,7 @@ class Plan:
     left_out: tuple[str, ...]
     not_built: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    chosen: Offer | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
@@ -146,8 +149,8 @@ class Plan:
         return rows
 
     def __repr__(self) -> str:
-        count, first = len(self.offers), self.offers[0].found if self.offers else None
-        cheapest = "" if first is None else f", the cheapest {first.theorem}"
+        count, chosen = len(self.offers), self.chosen
+        cheapest = "" if chosen is None else f", the cheapest {chosen.found.theorem}"
         return one_line(self, f"{self.automaton.name}, {count_noun(count, 'realisation')}{cheapest}")
 
     def _repr_html_(self) -> str:
@@ -178,9 +181,9 @@ def plan(
     max_level_letters: int = MAX_LEVEL_LETTERS,
     budget: float | None = BUDGET,
 ) -> Plan:
-    """List all known realisations of an automaton that meet the conditions, the cheapest first.
+    """List all known realisations of an automaton that meet the conditions.
 
-    The order is by layers, then factors, then integer numbers before others, then dimension. Realisations whose norm exceeds 1 are at the
+    The order is by layers, then factors, then integer numbers before others, then dimension; `chosen` is the one that `construct` takes. Realisations whose norm exceeds 1 are at the
     end. Those that `construct` builds only where `theorem` names them say why (`Offer.by_request`). For group automata the cascade and own.LMI are left out, since
     they are then one layer of permutations of the states.
 
@@ -234,13 +237,20 @@ def plan(
         raise tried.unfit or NotRealisableError(
             f"{automaton.name}: nothing on offer with {' and '.join(request.list_asked()) or 'these limits'}"
         )
-    found.sort(key=lambda f: (_norm_rank(f), rank(f, request.objective or "layers")))
+    found.sort(
+        key=lambda f: (_norm_rank(f), cost(f) if request.objective is None else rank(f, request.objective))
+    )
     merits = [_merits(f) for f in found]
     offers = tuple(
         _offer(f, not any(_beats(other, own) for other in merits), lower)
         for f, own in zip(found, merits, strict=True)
     )
-    return Plan(automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes)
+    usual = [offer for offer in offers if not offer.by_request] or list(offers)
+    best = pick([offer.found for offer in usual], request)
+    chosen = next(offer for offer in usual if offer.found is best)
+    return Plan(
+        automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes, chosen
+    )
 
 
 def _one_of_two(
@@ -383,8 +393,7 @@ def _reason_by_request(found: Realisation) -> str:
 
 def describe_plan(made: Plan) -> str:
     """What counts of a plan in a sentence or two: how many constructions there are, and the cheapest one."""
-    offers = [offer for offer in made.offers if not offer.by_request] or list(made.offers)
-    first = offers[0].found
+    first = (made.chosen or made.offers[0]).found
     unbeaten = sum(offer.pareto for offer in made.offers)
     many = count_noun(len(made.offers), "construction")
     if len(made.offers) == 1:
