@@ -255,7 +255,13 @@ def _choose(automaton: Automaton, request: Request, limits: Limits | None) -> Ch
     elif not request.is_bounded and request.objective is None:
         return _by_default(problem, request)
     else:
-        wanted = [c for c in constructions_for(automaton) if not c.by_request and c.tells_outputs(automaton)]
+        wanted = [
+            c
+            for c in constructions_for(automaton)
+            if not c.by_request
+            and c.tells_outputs(automaton)
+            and c.excess_layers(problem, request.max_layers) is None
+        ]
         if request.objective is not None:
             problem = request.problem(automaton, _tried_limits(problem))
         offers = all_realisations(problem, request.exactness, wanted)
@@ -497,7 +503,8 @@ def _is_worth_trying(source: str, problem: Problem, found: Sequence[Realisation]
     theorems = {form.theorem for form in found}
     if source == "own.serial" and "own.congruences" in theorems:
         return False  # quotients side by side need one layer, and the same search has found them
-    if n > LARGE and "own.definite" in theorems:
+    registers = (f.theorem == "own.definite" or (f.theorem == "own.window" and f.depth == 1) for f in found)
+    if n > LARGE and any(registers):
         return False  # a register of m rows, where others search all pairs of the states, up to 2^m
     least = min((weigh(form)[0] for form in found), default=10**12)
     if source == "own.chain":

@@ -216,6 +216,18 @@ class Construction:
         """
         return self.for_group_automata or not automaton.is_permutation
 
+    def excess_layers(self, problem: Problem, most: int | None) -> int | None:
+        """The fewest layers that it can have, where these are known before it is built and are too many; else None.
+
+        Args:
+            problem: the automaton to be realised.
+            most: the largest number of layers; None for no bound.
+        """
+        if self.least_layers is None or most is None:
+            return None
+        least = self.least_layers(problem)
+        return least if least > most else None
+
     def tells_outputs(self, automaton: Automaton) -> bool:
         """Whether its read-out can tell the automaton's outputs. Only some can where these need the state before the token.
 

@@ -8,11 +8,15 @@ from typing import Any
 
 import pytest
 
-from mirrormata import InputError, check, construct
+from mirrormata import InputError, check, construct, plan
 from mirrormata.constructions._construct import Request, choose_by_rule
 from mirrormata.constructions._realisation import OBJECTIVES, Realisation, rank
 
 SPECS = ["tomita:3", "even_pairs", "T3", "S4", "dyck1:3", "random:states=9,letters=2,seed=5", "mod:6"]
+
+
+DATE = r"regex:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
+"""A pattern whose last 11 characters decide the state, and whose states after fewer are few."""
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -45,8 +49,10 @@ def test_the_size_is_that_of_the_file(tmp_path: Path) -> None:
         ("dyck1:3", Request(), "least layers × work without"),
         ("permreset:3", Request(), "least layers × work without"),
         ("tomita:3", Request(objective="layers"), "fewest layers"),
-        ("tomita:3", Request(max_layers=5), "fewest layers"),
-        ("tomita:3", Request(theorem="G.T4"), "fewest layers"),
+        ("tomita:3", Request(max_layers=5), "least layers × work"),
+        ("tomita:3", Request(theorem="G.T4"), "the only one on offer by `theorem` G.T4"),
+        ("S4", Request(max_dim=4), "fewest layers, then fewest factors"),
+        (DATE, Request(theorem="own.window"), "least layers × work"),
         ("S3", Request(objective="dim"), "smallest key dimension"),
         ("tomita:3", Request(objective="size"), "smallest certificate"),
     ],
@@ -56,6 +62,31 @@ def test_the_choice_says_which_rule_decided(spec: str, request_: Request, rule: 
     assert choice.rule.startswith(rule)
     if spec == "boxes:5,4":
         assert choice.found.depth == 1
+
+
+def test_a_bound_changes_only_what_is_on_offer() -> None:
+    usual = construct(DATE)
+    assert usual.depth == 2
+    for request in (Request(max_layers=1), Request(objective="layers")):
+        found = choose_by_rule(DATE, request).found
+        assert (found.depth, found.theorem) == (1, "own.window")
+        assert check(found).verdict == "valid"
+    within = choose_by_rule(DATE, Request(max_layers=usual.depth, max_dim=usual.dim)).found
+    assert within.work == usual.work
+
+
+@pytest.mark.parametrize("spec", [*SPECS, DATE, "tomita:4", "mod_arith:3"])
+def test_a_plan_names_what_construct_takes(spec: str) -> None:
+    made, found = plan(spec), construct(spec)
+    assert made.chosen is not None
+    assert rank(made.chosen.found, None) == rank(found, None)
+
+
+def test_a_large_definite_automaton_needs_no_search() -> None:
+    wide = "regex:(a|b)*a" + "(a|b)" * 14  # 32,768 states, 2^15 contents: beyond what a table lists
+    assert construct("regex:(a|b)*a" + "(a|b)" * 9).theorem == "own.definite"
+    found = construct(wide)
+    assert (found.theorem, found.depth, found.dim) == ("own.window", 1, 15)
 
 
 def test_unknown_objectives_are_refused() -> None:

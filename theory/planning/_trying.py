@@ -87,13 +87,12 @@ class _Trial:
         if construction is None:
             return False
         most = self.request.max_layers
-        if construction.least_layers is not None and most is not None:
-            least = construction.least_layers(self.problem)
-            if least > most:
-                self.tried.not_built.append(
-                    f"{construction.source}: it has at least {count_noun(least, 'layer')}, and `max_layers` is {most}"
-                )
-                return True
+        least = construction.excess_layers(self.problem, most)
+        if least is not None:
+            self.tried.not_built.append(
+                f"{construction.source}: it has at least {count_noun(least, 'layer')}, and `max_layers` is {most}"
+            )
+            return True
         if asked is None and construction.is_beaten is not None:
             try:
                 with interrupt_after(self.budget):
