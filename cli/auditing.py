@@ -50,5 +50,5 @@ def audit(
         )
     for entry, value in found.assumed.items():
         print_sentence(f"assumed: {entry} = {value}, since the configuration does not say")
-    if any(isinstance(part, str) and "attention" in part for layer in found.layers for part in layer):
+    if found.has_attention:
         print_sentence("not covered: attention layers, to which these theorems do not apply")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -137,31 +137,22 @@ def report(
     from ..models.report._report import LearnedLimits, RandomRuns, ShownLimits
     from ..models.report._report import write_report as write
 
+    about_page: dict[str, Any] = {
+        "output": output, "png": png, "pdf": pdf, "width": width, "command": _command(context), "max_bytes": max_bytes,
+    }  # fmt: skip
     if _is_sweep(folder):
         from ..models.sweeps._report import write_sweep_report
 
         if seed is not None:
             raise InputError("`seed` is for trainings; the page of a sweep shows every seed")
         with show_work("reporting"):
-            found = write_sweep_report(
-                folder,
-                output=output,
-                png=png,
-                pdf=pdf,
-                width=width,
-                command=_command(context),
-                max_bytes=max_bytes,
-            )
+            found = write_sweep_report(folder, **about_page)
         _print_report(found, folder, as_json)
         return
     with show_work("reporting") as progress:
         found = write(
             folder,
-            output=output,
-            png=png,
-            pdf=pdf,
-            width=width,
-            command=_command(context),
+            **about_page,
             seed=seed,
             learned=LearnedLimits(
                 words=words, length=length, fit=max(1, min(LearnedLimits.fit, length)), max_letters=max_letters, max_group=max_group, max_dim=max_dim,
@@ -173,7 +164,6 @@ def report(
                 rows=max_rows, points=max_points, spectra=max_spectra, matrices=max_matrices, codes=max_codes,
                 monoid=max_monoid,
             ),
-            max_bytes=max_bytes,
             progress=progress,
         )  # fmt: skip
     _print_report(found, folder, as_json)

@@ -47,6 +47,11 @@ class Audit:
         return tuple(part for layer in self.layers for part in layer if isinstance(part, Recurrence))
 
     @property
+    def has_attention(self) -> bool:
+        """Whether a layer is attention, of which no statement here speaks."""
+        return any(_is_attention(part) for layer in self.layers for part in layer)
+
+    @property
     def headline(self) -> str:
         """What counts, in a sentence or two."""
         recurrent, count = len(self.recurrences), len(self.layers)
@@ -71,7 +76,7 @@ class Audit:
                     [str(len(at)), part.name, part.transition, part.beta, part.gate, part.eigenvalues]
                 )
             else:
-                rows.append([str(len(at)), part, "", "", "", "not covered" if "attention" in part else ""])
+                rows.append([str(len(at)), part, "", "", "", "not covered" if _is_attention(part) else ""])
         return rows
 
     def to_json(self) -> dict[str, Any]:
@@ -88,6 +93,10 @@ class Audit:
 
     def _repr_html_(self) -> str:
         return html_table(self.headline, [(c.claim, f"{c.text} ({c.arithmetic})") for c in self.conclusions])
+
+
+def _is_attention(part: Layer) -> bool:
+    return isinstance(part, str) and "attention" in part
 
 
 @cache
