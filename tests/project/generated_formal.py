@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Callable
 
+import numpy as np
+
+from mirrormata.constructions._construct import construct
+from mirrormata.constructions.chains._chain import ChainRNN, ChainStates
+from mirrormata.constructions.chains._rule import members
 from mirrormata.tests.project.claim_pages import prose
 from mirrormata.tests.project.table_texts import ROOT, measured_results, table
 from mirrormata.theory.verifying._registry import load_claims
@@ -52,6 +59,101 @@ def theorems_table() -> str:
     return table(("theorem", "file", "what it says", "claims", "axioms"), rows)
 
 
+def coq_excerpt(*names: str) -> str:
+    """Definitions and statements of the library as they are compiled, without proofs, as a block of code.
+
+    Args:
+        names: FILE.NAME of each, such as `Chain.level_ok`.
+    """
+    parts = []
+    for name in names:
+        file, _, item = name.partition(".")
+        text = (FORMAL / "coq" / f"{file}.v").read_text(encoding="utf-8")
+        kind = "Definition|Fixpoint|Inductive|Lemma|Theorem"
+        found = re.search(
+            rf"^((?:\(\*(?:(?!\*\)).)*\*\)\n)?(?:{kind}) {item}\b.*?\.)\n(?!  )", text, re.M | re.S
+        )
+        if found is None:
+            raise AssertionError(f"{file}.v has no {item}")
+        parts.append(found[1])
+    block = "\n\n".join(parts)
+    return f"\n```coq\n{block}\n```\n\n"
+
+
+def python_excerpt(file: str, name: str) -> str:
+    """A function of the package without its docstring, as a block of code.
+
+    Args:
+        file: its file, from the root.
+        name: the function, or CLASS.METHOD.
+    """
+    text = (ROOT / file).read_text(encoding="utf-8")
+    node: ast.AST = ast.parse(text)
+    for part in name.split("."):
+        node = next(child for child in ast.iter_child_nodes(node) if getattr(child, "name", None) == part)
+    assert isinstance(node, ast.FunctionDef)
+    lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
+    said = node.body[0]
+    del lines[said.lineno - node.lineno : (said.end_lineno or said.lineno) - node.lineno + 1]
+    block = textwrap.dedent("\n".join(lines))
+    return f"\n```python\n{block}\n```\n\n"
+
+
+def chain_example() -> str:
+    """The sets of the chain of an automaton along a word, and what each token does to each level."""
+    chain = construct(CHAIN_EXAMPLE, theorem="own.chain")
+    assert isinstance(chain, ChainRNN)
+    automaton = chain.automaton
+    states = chain.start_states()
+    heads = ["after", *(f"X_{i + 2}" for i in range(chain.levels)), "what the token does, level by level"]
+    rows = [["no token", *_sets_of(chain, states), ""]]
+    word = ""
+    for letter in CHAIN_WORD:
+        word += letter
+        states, acts, _ = chain.token_letters(states, np.array([automaton.letters.index(letter)]))
+        does = ", ".join("permutes" if act.permutes[0] else "resets" for act in acts)
+        rows.append([f"`{word}`", *_sets_of(chain, states), does])
+    return table(heads, rows)
+
+
+def _sets_of(chain: ChainRNN, states: ChainStates) -> list[str]:
+    above = np.arange(chain.sizes[0])[None]
+    shown = []
+    for indicator in states.indicators:
+        above = members(above, indicator)
+        shown.append("{" + ", ".join(str(chain.automaton.states[q]) or "ε" for q in above[0]) + "}")
+    return shown
+
+
+CHAIN_EXAMPLE, CHAIN_WORD = "tomita:4", "001000"
+CHAIN = "constructions/chains/_chain.py"
+CHAIN_PROOF: dict[str, Callable[[], str]] = {
+    "chain-proof-example": chain_example,
+    "chain-proof-python": lambda: python_excerpt("constructions/chains/_rule.py", "level_letters"),
+    "chain-proof-rule": lambda: coq_excerpt("Chain.injective_on", "Chain.pad", "Chain.level", "Chain.levels"),
+    "chain-proof-hypothesis": lambda: coq_excerpt(
+        "Chain.falling", "Chain.fits", "Chain.valid", "Chain.admissible"
+    ),
+    "chain-proof-level": lambda: coq_excerpt("Chain.level_ok"),
+    "chain-proof-word": lambda: coq_excerpt(
+        "Chain.step_valid", "Chain.chain_valid", "Chain.admissible_chain_tracks"
+    ),
+    "chain-proof-sizes": lambda: coq_excerpt("Chain.countdown_admissible", "Chain.chain_tracks"),
+    "chain-proof-factors": lambda: coq_excerpt(
+        "ChainLRNN.factor", "ChainLRNN.key", "ChainLRNN.value", "ChainLRNN.apply_factor", "ChainLRNN.factors"
+    ),
+    "chain-proof-python-factors": lambda: python_excerpt(CHAIN, "ChainRNN.level_transition"),
+    "chain-proof-network": lambda: coq_excerpt(
+        "ChainLRNN.layer_is_its_factors",
+        "ChainLRNN.number_of_layers",
+        "ChainLRNN.at_most_2n",
+        "ChainLRNN.lrnn_tracks",
+    ),
+    "chain-proof-numbers": lambda: coq_excerpt("ChainLRNN.key_dot_small", "ChainLRNN.apply_factor_zero_one"),
+}
+"""The blocks of code on the page that walks through the proof."""
+
+
 def trusted_table() -> str:
     """The lines of the OCaml files around the proved functions, and what each does."""
     rows = []
@@ -91,6 +193,7 @@ def formal_tables() -> dict[str, Callable[[], str]]:
     return {
         "formal-theorems": theorems_table,
         "formal-semantics": semantics_text,
+        **CHAIN_PROOF,
         "formal-trusted": trusted_table,
         "formal-times": times_table,
     }
