@@ -20,14 +20,13 @@ from ..algebra.groups._actions import (
     first_appearance,
     subgroup,
 )
-from ..algebra.groups._permutations import cycle_counts, orbits
+from ..algebra.groups._permutations import orbits
 from ..automata._automaton import Automaton, Indices
 from ..heads._candidates import HeadCandidate, HeadSearch, Marks
 from ..heads._representations import SignedPermutationPlan
 from ._construction import Construction
+from ._paired_points import MAX_SIGNED_DIM, count_signed_factors, name_axes, paired_candidates
 from ._rotations import cycle_candidates
-
-MAX_SIGNED_DIM = 64
 
 
 def permutation_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
@@ -81,11 +80,13 @@ def orbit_heads(automaton: Automaton) -> tuple[list[SignedPermutationPlan], list
 
 
 def signed_candidates(systems: list[BlockSystem], *, three_axes: bool) -> list[HeadCandidate]:
-    """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs (exact for small groups).
+    """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs.
+
+    For small groups K is sought and its halves are listed; for others L is, and its cosets in pairs are the ends of the axes.
 
     Those of three axes are symmetries of the cube, a case of DP.T4; the others are G.T3's.
     """
-    candidates: list[HeadCandidate] = []
+    candidates = [c for n, c in paired_candidates(systems) if (n == 3) == three_axes]
     for system in systems:
         if (system.count == 3) != three_axes:
             continue
@@ -106,9 +107,6 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
     image = lifted[action.letters[:, system.representatives]]
     if (image < n).all():
         return None
-    # a cycle whose signs multiply to +1 lifts to two cycles, any other to one
-    full = np.concatenate([image, (image + n) % (2 * n)], axis=1)
-    positive_cycles = cycle_counts(full) - cycle_counts(image % n)
     negative = (image >= n).astype(np.int64)
 
     def every() -> Indices:
@@ -119,8 +117,8 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
 
     return HeadCandidate(
         theorem="DP.T4" if n == 3 else "G.T3",
-        name=f"signed permutations of {n:,} axes" if n > 1 else "a sign",
-        cost=int((n - positive_cycles).max(initial=0)),
+        name=name_axes(n),
+        cost=int(count_signed_factors(image % n, negative).max(initial=0)),
         dim=n,
         degree=1,
         find_classes=lambda: np.unique(every(), axis=0, return_inverse=True)[1].reshape(-1),

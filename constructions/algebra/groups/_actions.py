@@ -11,6 +11,7 @@ The search is exhaustive over subgroups with two generators for small groups, an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm
@@ -177,6 +178,8 @@ MAX_TABLE = 1_500
 MAX_LISTED_ABELIAN = 100
 """Order of an abelian group up to which its smaller actions are listed."""
 MAX_SAMPLED_BLOCKS = 2_000
+MAX_MARKS = 150_000
+"""Points times blocks up to which the images of all blocks are computed in a group that is too large for a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,10 +223,16 @@ class BlockSystem:
 
     @cached_property
     def kernel_classes(self) -> Indices:
-        """Class of each point modulo the elements that fix all blocks; the labels themselves if not regular."""
-        if not self.action.regular or self.action.size > MAX_TABLE:
+        """Class of each point modulo the elements that fix all blocks; the labels themselves if the group is not listed or is large."""
+        if not self.action.regular or (
+            self.action.size > MAX_TABLE and self.action.size * self.count > MAX_MARKS
+        ):
             return self.labels
-        return np.unique(self.images, axis=0, return_inverse=True)[1].reshape(-1)
+        if self.action.size > MAX_TABLE:
+            images = np.stack([self.mark(b) for b in range(self.count)], axis=1)
+        else:
+            images = self.images
+        return np.unique(images, axis=0, return_inverse=True)[1].reshape(-1)
 
     def mark(self, block: int) -> Indices:
         """Compute the block to which each element carries a given block, `[points]`.
@@ -236,23 +245,25 @@ class BlockSystem:
         return self.labels[self.action.right(int(self.representatives[block]))]
 
 
-def block_systems(action: TransitiveAction) -> list[BlockSystem]:
+def block_systems(action: TransitiveAction, more: Sequence[Indices] = ()) -> list[BlockSystem]:
     """List the block systems of an action, including the points themselves, one for each permutation character, fewest blocks first.
 
     Args:
         action: a transitive action.
+        more: partitions to list beside those that are found here, each as the class of every point, `[points]`; the letters
+            respect them.
     """
     if action.size > MAX_LISTED_ABELIAN and is_abelian(action):
         # what a smaller action of an abelian group tells apart, cycles of its cyclic quotients tell apart with no more swaps
         return [BlockSystem(action, np.arange(action.size))]
     if action.regular and action.size <= MAX_TABLE:
-        partitions = _coset_partitions(action)
+        partitions = coset_partitions(action)
     elif action.regular:
         partitions = _sample_cosets(action)
     else:
-        partitions = _join_partitions(action)
+        partitions = join_partitions(action)
     systems: dict[bytes, BlockSystem] = {}
-    for labels in [*partitions, np.arange(action.size)]:
+    for labels in [*partitions, *more, np.arange(action.size)]:
         system = BlockSystem(action, first_appearance(labels))
         if system.count == 1:
             continue
@@ -350,7 +361,8 @@ def subgroups(action: TransitiveAction) -> list[frozenset[int]]:
     return list(found)
 
 
-def _coset_partitions(action: TransitiveAction) -> list[Indices]:
+def coset_partitions(action: TransitiveAction) -> list[Indices]:
+    """The left cosets of `subgroups`, for a regular action with a table."""
     return [cosets(action, members) for members in subgroups(action)]
 
 
@@ -373,8 +385,8 @@ def _sample_cosets(action: TransitiveAction) -> list[Indices]:
     return partitions
 
 
-def _join_partitions(action: TransitiveAction) -> list[Indices]:
-    """Minimal block systems that put point 0 together with another point (a sample of points beyond 200)."""
+def join_partitions(action: TransitiveAction) -> list[Indices]:
+    """Minimal block systems that put point 0 together with another point (a sample of points beyond 200); none for large actions."""
     if action.size * len(action.letters) > 200_000:
         return []
     others = range(1, action.size) if action.size <= 200 else np.linspace(1, action.size - 1, 60).astype(int)
