@@ -92,34 +92,29 @@ def count_signed_factors(image: Indices, negative: Indices) -> Indices:
     return np.asarray(n - cycle_counts(ends) + cycle_counts(image), dtype=np.int64)
 
 
-def paired_candidates(systems: list[BlockSystem]) -> Iterator[tuple[int, HeadCandidate]]:
-    """For each block system whose blocks are ends of axes the signed permutations of these, after the number of axes.
+def paired_candidates(systems: list[BlockSystem], *, three_axes: bool) -> Iterator[HeadCandidate]:
+    """For each block system whose blocks are ends of axes the signed permutations of these.
 
     Where the group has a table, only those whose axes are no block system of the list: `signed_candidates` has the others.
 
     Args:
         systems: block systems of one action.
+        three_axes: whether to list those of three axes, or all others.
     """
     for system in systems:
-        if system.count > 2 * MAX_SIGNED_DIM:
-            continue
-        for axes in list_axes(system.letters):
-            if not _is_listed(system, axes, systems):
-                yield axes.count, _paired_candidate(system, axes)
+        if system.count <= 2 * MAX_SIGNED_DIM and (system.count == 6) == three_axes:
+            for axes in list_axes(system.letters):
+                if not _is_listed(system, axes, systems):
+                    yield _paired_candidate(system, axes)
 
 
 def _is_listed(system: BlockSystem, axes: Axes, systems: list[BlockSystem]) -> bool:
     action = system.action
     if not action.regular or action.size > MAX_TABLE:
         return False
+    known = [other for other in systems if other.count == axes.count]
     coarse = BlockSystem(action, first_appearance(axes.axis[system.labels]))
-    character = _character(coarse)
-    return any(other.count == axes.count and (_character(other) == character).all() for other in systems)
-
-
-def _character(system: BlockSystem) -> Indices:
-    """The number of blocks that each element fixes."""
-    return np.asarray((system.images == np.arange(system.count)).sum(axis=1), dtype=np.int64)
+    return any((other.character == coarse.character).all() for other in known)
 
 
 def _paired_candidate(system: BlockSystem, axes: Axes) -> HeadCandidate:

@@ -86,7 +86,7 @@ def signed_candidates(systems: list[BlockSystem], *, three_axes: bool) -> list[H
 
     Those of three axes are symmetries of the cube, a case of DP.T4; the others are G.T3's.
     """
-    candidates = [c for n, c in paired_candidates(systems) if (n == 3) == three_axes]
+    candidates = list(paired_candidates(systems, three_axes=three_axes))
     for system in systems:
         if (system.count == 3) != three_axes:
             continue
@@ -135,7 +135,7 @@ def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> li
     """
     if len(members) % 2:
         return []
-    table = action.table.tolist()
+    table = action.rows
     ordered = sorted(members)
     squares = subgroup(
         table, tuple(dict.fromkeys(table[k][k] for k in ordered)), 2 * len(table)

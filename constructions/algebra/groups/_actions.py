@@ -88,6 +88,12 @@ class TransitiveAction:
             result[points] = self.letters[letters[:, None], result[parents]]
         return result
 
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The multiplication table as lists, for loops over single elements."""
+        rows: list[list[int]] = self.table.tolist()
+        return rows
+
 
 def spanning_levels(letters: Indices) -> list[tuple[Indices, Indices, Indices]]:
     """A spanning tree from point 0 by breadth-first levels: points, their parents, the letters used."""
@@ -222,6 +228,11 @@ class BlockSystem:
         return self.labels[self.action.table[:, self.representatives]]
 
     @cached_property
+    def character(self) -> Indices:
+        """For a regular action with a table: the number of blocks that each element fixes, `[points]`."""
+        return np.asarray((self.images == np.arange(self.count)).sum(axis=1), dtype=np.int32)
+
+    @cached_property
     def kernel_classes(self) -> Indices:
         """Class of each point modulo the elements that fix all blocks; the labels themselves if the group is not listed or is large."""
         if not self.action.regular or (
@@ -268,8 +279,7 @@ def block_systems(action: TransitiveAction, more: Sequence[Indices] = ()) -> lis
         if system.count == 1:
             continue
         if action.regular and action.size <= MAX_TABLE:
-            fixed = (system.images == np.arange(system.count)).sum(axis=1)
-            key = fixed.astype(np.int32).tobytes()
+            key = system.character.tobytes()
         else:
             key = system.labels.astype(np.int32).tobytes()
         systems.setdefault(key, system)
@@ -335,7 +345,7 @@ def conjugacy_representatives(table: Indices) -> list[int]:
 def subgroups(action: TransitiveAction) -> list[frozenset[int]]:
     """Proper subgroups with at most two generators: all up to conjugacy for small groups, a sample beyond."""
     size = action.size
-    table = action.table.tolist()
+    table = action.rows
     classes = conjugacy_representatives(action.table)
     found: dict[frozenset[int], None] = {}
     cyclic = {g: subgroup(table, (g,), size) for g in range(size)}

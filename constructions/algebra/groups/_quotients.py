@@ -103,11 +103,17 @@ def _quotients(action: TransitiveAction) -> Iterator[Indices]:
     if action.size <= MAX_TABLE:
         yield from _quotients_by_table(action)
         return
-    for labels in _large_normal_subgroups(action):
+    done: list[Indices] = []
+    for labels in sorted(_large_normal_subgroups(action), key=lambda labels: -int(labels.max())):
+        if int(labels.max()) >= MAX_TABLE:
+            continue
+        # a quotient of one that has been done is found there
+        representatives = [np.unique(finer, return_index=True)[1] for finer in done]
+        if any((labels == labels[first][finer]).all() for finer, first in zip(done, representatives, strict=True)):
+            continue
+        done.append(labels)
         yield labels
-        count = int(labels.max()) + 1
-        if count <= MAX_TABLE:
-            yield from (inner[labels] for inner in _quotients_by_table(quotient_of(action, labels)))
+        yield from (inner[labels] for inner in _quotients_by_table(quotient_of(action, labels)))
 
 
 def _quotients_by_table(action: TransitiveAction) -> Iterator[Indices]:
@@ -139,10 +145,11 @@ def normal_subgroups(action: TransitiveAction) -> list[frozenset[int]]:
     closures, joined = list(found), list(found)
     for first in joined:  # which grows on the way
         for second in closures:
-            if len(found) >= MAX_NORMAL or second <= first:
+            order = len(first) * len(second) // len(first & second)
+            if len(found) >= MAX_NORMAL or order == len(first) or 2 * order > action.size:
                 continue
-            product = _close(table, np.array(sorted(first | second)))
-            if product is not None and product not in found:
+            if not any(len(other) == order and first < other and second <= other for other in found):
+                product = frozenset(np.unique(table[np.ix_(sorted(first), sorted(second))]).tolist())
                 found[product] = None
                 joined.append(product)
     return list(found)
@@ -151,7 +158,9 @@ def normal_subgroups(action: TransitiveAction) -> list[frozenset[int]]:
 def _close(table: Indices, members: Indices) -> frozenset[int] | None:
     """The subgroup that a set of elements with the identity generates; None where that is the whole group."""
     while True:
-        larger = np.unique(table[np.ix_(members, members)])
+        reached = np.zeros(len(table), dtype=bool)
+        reached[table[np.ix_(members, members)]] = True
+        larger = np.flatnonzero(reached)
         if 2 * len(larger) > len(table):
             return None
         if len(larger) == len(members):
