@@ -27,6 +27,7 @@ from ..heads._representations import SignedPermutationPlan
 from ._construction import Construction
 from ._paired_points import MAX_SIGNED_DIM, count_signed_factors, name_axes, paired_candidates
 from ._rotations import cycle_candidates
+from ._set_points import set_candidates
 
 
 def permutation_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
@@ -157,6 +158,7 @@ def _candidates(search: HeadSearch, _: Sequence[HeadCandidate]) -> list[HeadCand
     return [
         *permutation_candidates(systems),
         *signed_candidates(systems, three_axes=False),
+        *set_candidates(search, three_axes=False),
         *cycle_candidates(search),
     ]
 

@@ -109,7 +109,9 @@ def _quotients(action: TransitiveAction) -> Iterator[Indices]:
             continue
         # a quotient of one that has been done is found there
         representatives = [np.unique(finer, return_index=True)[1] for finer in done]
-        if any((labels == labels[first][finer]).all() for finer, first in zip(done, representatives, strict=True)):
+        if any(
+            (labels == labels[first][finer]).all() for finer, first in zip(done, representatives, strict=True)
+        ):
             continue
         done.append(labels)
         yield labels
