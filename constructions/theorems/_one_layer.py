@@ -19,6 +19,7 @@ from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, cheapest
 from ..heads._selection import choose_marks, select, smaller_initial_states
 from ._construction import Construction
 from ._registry import all_constructions
+from ._search_limits import FEW_FACTORS, list_search_limits
 from .g_t3 import orbit_heads
 
 
@@ -77,10 +78,10 @@ def group_lrnn(
         raise NotRealisableError(
             f"{automaton.name}: no letter moves a state, so {theorem} has no head to give; leave `theorem` out: G.T3 realises it"
         )
-    if exactness == "any" and (lrnn.householders or 0) > 2:
-        asked_for = [c for c in _with_candidates() if theorem in (None, c.source)]
+    if (lrnn.householders or 0) > FEW_FACTORS:
+        asked_for = [c for c in _with_candidates() if theorem in (None, c.source) and exactness == "any"]
         left_out = [note for c in asked_for if c.left_out is not None for note in c.left_out(search)]
-        lrnn = replace(lrnn, notes=(*lrnn.notes, *left_out))
+        lrnn = replace(lrnn, notes=(*lrnn.notes, *left_out, *list_search_limits(action, max_group)))
     return lrnn
 
 

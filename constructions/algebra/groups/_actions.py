@@ -150,10 +150,20 @@ def _is_regular(action: TransitiveAction) -> bool:
     return not label.any()
 
 
+def count_listed(points: int, max_group: int) -> int:
+    """The most elements that are listed of a group on some points: at most `max_group`, and fewer where they would take too much memory.
+
+    Args:
+        points: the number of points.
+        max_group: the largest order of a group whose elements are listed.
+    """
+    return min(max_group, MAX_LISTED_IMAGES // points)
+
+
 def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
     """All elements as permutations of the points, by right cosets of nothing: a plain breadth-first closure."""
     size = natural.size
-    max_group = min(max_group, 20_000_000 // size)
+    max_group = count_listed(size, max_group)
     if any(lcm(*cycle_lengths(row)) > max_group for row in natural.letters):
         return None
     elements = [np.arange(size, dtype=np.int32)]
@@ -178,6 +188,8 @@ def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction |
     return TransitiveAction(table, states, regular=True)
 
 
+MAX_LISTED_IMAGES = 20_000_000
+"""Elements times points up to which the elements of a group are listed."""
 EXHAUSTIVE_PAIRS = 4_500
 SAMPLED_PAIRS = 200
 MAX_TABLE = 1_500
@@ -340,6 +352,11 @@ def conjugacy_representatives(table: Indices) -> list[int]:
             representatives.append(g)
             done[table[table[:, g], inverse]] = True
     return representatives
+
+
+def is_sampled(action: TransitiveAction) -> bool:
+    """Whether `subgroups` tries a sample of the pairs of elements of a group with a table, not all pairs."""
+    return len(conjugacy_representatives(action.table)) * action.size > EXHAUSTIVE_PAIRS
 
 
 def subgroups(action: TransitiveAction) -> list[frozenset[int]]:
