@@ -16,7 +16,8 @@ from ..algebra.groups._actions import TransitiveAction, transitive_action
 from ..automata._automaton import Automaton
 from ..heads._assembly import assemble
 from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, cheapest
-from ..heads._selection import choose_marks, select, smaller_initial_states
+from ..heads._representations import HeadPlan
+from ..heads._selection import choose_marks, fixed_initial_states, select, smaller_initial_states
 from ._construction import Construction
 from ._registry import all_constructions
 from ._search_limits import FEW_FACTORS, list_search_limits
@@ -124,8 +125,9 @@ def _by_selection(
     marks = choose_marks(heads, action.states)
     used = [(head, m) for head, m in zip(heads, marks, strict=True) if m]
     plans = [plan for head, m in used for plan in head.plans(m)]
-    choices = [plans]
+    choices: list[list[HeadPlan]] = [plans]
     if len(plans) == 1:
+        choices += [[smaller] for smaller in fixed_initial_states(action, plans[0])]
         choices += [[smaller] for smaller in smaller_initial_states(action, plans[0])]
     results = (
         assemble(
