@@ -12,7 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.groups._actions import MAX_TABLE, BlockSystem, first_appearance, spanning_levels
+from ..algebra.groups._actions import (
+    MAX_TABLE,
+    BlockSystem,
+    TransitiveAction,
+    first_appearance,
+    spanning_levels,
+)
 from ..algebra.groups._permutations import cycle_counts
 from ..automata._automaton import Indices
 from ..heads._candidates import HeadCandidate, Marks
@@ -20,6 +26,8 @@ from ..heads._representations import SignedPermutationPlan
 
 MAX_SIGNED_DIM = 64
 """Most axes of signed permutations."""
+SOME_LETTERS = 20
+"""Letters that are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +68,22 @@ def list_axes(letters: Indices) -> list[Axes]:
     size = letters.shape[1]
     if size % 2:
         return []
+    # what commutes with the letters keeps what those keep that fix point 0
+    fixed = (letters[letters[:, 0] == 0] == np.arange(size)).all(axis=0)
+    partners = np.flatnonzero(fixed)[1:]
     # row i: what commutes with the letters and takes point 0 to partners[i] takes their words along
-    partners = np.arange(1, size)
-    maps = np.empty((size - 1, size), dtype=np.int64)
+    maps = np.empty((len(partners), size), dtype=np.int64)
     maps[:, 0] = partners
+    if not len(maps):
+        return []
     for points, parents, chosen in spanning_levels(letters):
         maps[:, points] = letters[chosen, maps[:, parents]]
-    for letter in letters:
-        if not len(maps):
-            break
-        maps = maps[(maps[:, letter] == letter[maps]).all(axis=1)]
+    maps = maps[maps[np.arange(len(maps)), partners] == 0]
+    # some letters at a time: the first ones leave few maps
+    for first in range(0, len(letters), SOME_LETTERS):
+        if len(maps):
+            some = letters[first : first + SOME_LETTERS]
+            maps = maps[(maps[:, some] == some[:, maps].swapaxes(0, 1)).all(axis=(1, 2))]
     found = []
     for pair in maps:
         if (pair[pair] == np.arange(size)).all():
@@ -102,15 +116,21 @@ def paired_candidates(systems: list[BlockSystem], *, three_axes: bool) -> Iterat
         three_axes: whether to list those of three axes, or all others.
     """
     for system in systems:
-        if system.count <= 2 * MAX_SIGNED_DIM and (system.count == 6) == three_axes:
+        few = system.count <= 2 * MAX_SIGNED_DIM and (system.count == 6) == three_axes
+        # a group's elements in pairs are the cosets of a subgroup with one generator
+        if few and not (_has_table(system.action) and system.count == system.action.size):
             for axes in list_axes(system.letters):
                 if not _is_listed(system, axes, systems):
                     yield _paired_candidate(system, axes)
 
 
+def _has_table(action: TransitiveAction) -> bool:
+    return action.regular and action.size <= MAX_TABLE
+
+
 def _is_listed(system: BlockSystem, axes: Axes, systems: list[BlockSystem]) -> bool:
     action = system.action
-    if not action.regular or action.size > MAX_TABLE:
+    if not _has_table(action):
         return False
     known = [other for other in systems if other.count == axes.count]
     coarse = BlockSystem(action, first_appearance(axes.axis[system.labels]))

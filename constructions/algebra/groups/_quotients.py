@@ -16,7 +16,6 @@ import numpy as np
 
 from ...automata._automaton import Indices
 from ._actions import (
-    MAX_LISTED_ABELIAN,
     MAX_TABLE,
     TransitiveAction,
     conjugacy_representatives,
@@ -45,12 +44,13 @@ def further_partitions(action: TransitiveAction) -> list[Indices]:
     """Partitions of the points that the letters respect, beside those that `block_systems` finds by pairs of elements.
 
     Args:
-        action: a transitive action; only regular ones have any.
+        action: a transitive action; only regular ones of groups that are not abelian have any.
 
     Returns:
         The class of each point, `[points]`, for each partition; some may be equal.
     """
-    if not action.regular or (action.size > MAX_LISTED_ABELIAN and is_abelian(action)):
+    # the cyclic quotients of abelian groups are heads of their own
+    if not action.regular or is_abelian(action):
         return []
     return [*_natural_partitions(action), *_quotient_partitions(action)]
 
