@@ -111,6 +111,8 @@ def found_for(automaton: Automaton | str, **arguments: int) -> tuple[int | None,
         ("S3_x_S3", 2, 3, 2),
         ("S4_x_S4[generators]", 2, 3, 2),
         ("A4_x_S4[generators]", 2, 3, 2),
+        ("Q8_x_S4", 2, 3, 3),
+        ("dihedral:4_x_dihedral:4", 2, 2, 2),
     ],
 )
 def test_direct_products_take_small_heads_side_by_side(name: str, factors: int, dim: int, heads: int) -> None:
