@@ -29,6 +29,9 @@ from ._paired_points import MAX_SIGNED_DIM, count_signed_factors, name_axes, pai
 from ._rotations import cycle_candidates
 from ._set_points import set_candidates
 
+FEW_AXES = 8
+"""Axes up to which up to 63 subgroups of index 2 are tried, beyond that up to 15."""
+
 
 def permutation_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
     """One candidate for each block system; the initial state marks some blocks with 1, 2, ..."""
@@ -94,7 +97,9 @@ def signed_candidates(systems: list[BlockSystem], *, three_axes: bool) -> list[H
         action = system.action
         if action.regular and action.size <= MAX_TABLE and system.count <= MAX_SIGNED_DIM:
             members = frozenset(int(p) for p in np.flatnonzero(system.labels == 0))
-            found = (_signed_candidate(system, half) for half in index_two_subgroups(action, members))
+            bits = 6 if system.count <= FEW_AXES else 4
+            halves = index_two_subgroups(action, members, bits)
+            found = (_signed_candidate(system, half) for half in halves)
             candidates.extend(c for c in found if c is not None)
     return candidates
 
@@ -129,10 +134,17 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
     )
 
 
-def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> list[frozenset[int]]:
+def index_two_subgroups(
+    action: TransitiveAction, members: frozenset[int], most_bits: int = 4
+) -> list[frozenset[int]]:
     """The subgroups of index 2 in a subgroup K of a regular action: they contain K², and K/K² is elementary.
 
-    All of them where there are at most 15, else 15 of them.
+    All of them where there are fewer than 2 to the power of `most_bits`, else as many less one.
+
+    Args:
+        action: a regular action with a table.
+        members: the points of K.
+        most_bits: the binary logarithm of the bound.
     """
     if len(members) % 2:
         return []
@@ -149,7 +161,7 @@ def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> li
             bits += 1
     return [
         frozenset(k for k, c in coordinate.items() if (c & functional).bit_count() % 2 == 0)
-        for functional in range(1, 1 << min(bits, 4))
+        for functional in range(1, 1 << min(bits, most_bits))
     ]
 
 

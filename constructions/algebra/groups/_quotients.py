@@ -30,6 +30,8 @@ from ._permutations import cycle_lengths, minimal_blocks
 
 MAX_NORMAL = 60
 """Most normal subgroups that are listed."""
+MAX_QUOTIENTS = 12
+"""Most quotients whose subgroups are listed."""
 MAX_INDEX = 64
 """Most blocks of an action that is taken from a quotient."""
 MAX_NATURAL_WORK = 4_000
@@ -72,13 +74,16 @@ def _natural_partitions(action: TransitiveAction) -> list[Indices]:
 def _quotient_partitions(action: TransitiveAction) -> list[Indices]:
     """Cosets of subgroups that contain a normal subgroup, of the kinds that `_quotients` lists."""
     found: list[Indices] = []
-    for labels in _quotients(action):
+    listed = 0
+    # the smallest quotients first
+    for labels in sorted(_quotients(action), key=lambda labels: int(labels.max())):
         count = int(labels.max()) + 1
         if count <= MAX_INDEX:
             found.append(labels)
         quotient = quotient_of(action, labels)
-        if count > MAX_TABLE or is_abelian(quotient):
+        if listed == MAX_QUOTIENTS or count > MAX_TABLE or is_abelian(quotient):
             continue
+        listed += 1
         found += [
             partition[labels]
             for partition in coset_partitions(quotient)
