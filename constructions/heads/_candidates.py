@@ -22,6 +22,8 @@ from ..algebra._cyclotomic import Algebraic, Number, conductor_of
 from ..algebra._matrices import Matrix
 from ..algebra.groups._abelian import abelianise
 from ..algebra.groups._actions import BlockSystem, TransitiveAction, block_systems
+from ..algebra.groups._quotients import further_partitions
+from ..algebra.groups._set_actions import SetAction, set_actions
 from ..automata._automaton import Indices
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
 
@@ -45,7 +47,14 @@ class HeadSearch:
     @cached_property
     def systems(self) -> list[BlockSystem]:
         """The smaller actions: the block systems of the group."""
-        return block_systems(self.action)
+        return block_systems(self.action, further_partitions(self.action))
+
+    @cached_property
+    def set_actions(self) -> list[tuple[BlockSystem, SetAction]]:
+        """Actions on sets of blocks, after the system of blocks; none where the group's elements are listed."""
+        if self.action.regular:
+            return []
+        return [(system, found) for system in self.systems for found in set_actions(system.letters)]
 
     @cached_property
     def abelian(self) -> tuple[Indices, Indices] | None:

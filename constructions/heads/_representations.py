@@ -90,6 +90,8 @@ class SignedPermutationPlan:
 
     def orbit(self) -> Orbit:
         """The states reached from the initial ones, breadth first, identified by the signed places of their marked values."""
+        if any(len({v for _, v in seed}) < len(seed) for seed in self.seeds):
+            return self._orbit_of_values()
         width = max(len(seed) for seed in self.seeds)
         n = self.dim
         # places: i for +e_i, n + i for -e_i; 2n stands for an absent mark and is fixed by all letters
@@ -110,6 +112,23 @@ class SignedPermutationPlan:
             )
             for row in rows.tolist()
         ]
+        return Orbit(codes, transitions, seeds)
+
+    def _orbit_of_values(self) -> Orbit:
+        """The same where a value stands at several places: states are identified by all their entries."""
+        start = np.zeros((len(self.seeds), self.dim), dtype=np.int64)
+        for s, seed in enumerate(self.seeds):
+            for i, v in seed:
+                start[s, i] = v
+        signs = 1 - 2 * self.negative.astype(np.int64)
+
+        def apply(x: int, rows: Indices) -> Indices:
+            moved = np.empty_like(rows)
+            moved[:, self.image[x]] = rows * signs[x]
+            return moved
+
+        rows, transitions, seeds = _orbit_of_rows(start, apply, len(self.image))
+        codes = [tuple((i, 0, v) for i, v in enumerate(row) if v) for row in rows.tolist()]
         return Orbit(codes, transitions, seeds)
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..algebra._householder import gh_factor
 from ..algebra._matrices import Matrix, identity, kernel, product, subtract
-from ..algebra.groups._actions import TransitiveAction
+from ..algebra.groups._actions import TransitiveAction, first_appearance
+from ..algebra.groups._set_actions import SetAction
 from ..automata._automaton import Indices
 from ._candidates import HeadCandidate, Marks, cheapest
 from ._representations import HeadPlan, MatrixPlan, SignedPermutationPlan
@@ -123,6 +124,41 @@ def choose_marks(heads: Sequence[HeadCandidate], states: Indices) -> list[Marks]
     return [tuple(sorted(marks)) for marks in chosen]
 
 
+def fixed_initial_states(action: TransitiveAction, plan: HeadPlan) -> Iterator[SignedPermutationPlan]:
+    """The plan with an initial state that the start state's whole stabiliser fixes, so that each state has one code; nothing where none is found.
+
+    Args:
+        action: the group's action.
+        plan: a head that tells the states apart; there is nothing for others than signed permutations.
+    """
+    states = first_appearance(action.states)
+    count = int(states.max()) + 1
+    if not isinstance(plan, SignedPermutationPlan) or count == action.size:
+        return
+    n = plan.dim
+    negative = plan.negative.astype(np.int64)
+    # the ends of axis i are i and n + i
+    ends = np.concatenate([plan.image + n * negative, plan.image + n * (1 - negative)], axis=1)
+    if ends.size * count > MAX_PAIRS or len(plan.orbit().codes) == count:
+        return
+    pairs = SetAction(ends, action.quotient(states)).pairs
+    members = {o: (pairs[0] == o).nonzero()[0] for o in np.unique(pairs[0]).tolist()}
+    # of an orbit and that of the opposite ends one is marked; one that holds both ends of an axis must have the value 0
+    orbits = [o for o, found in members.items() if o < pairs[0, found[0] - n]]
+    for chosen in [*((o,) for o in orbits), tuple(orbits)]:
+        rows = np.where(np.isin(pairs, chosen), pairs, -1)
+        if len(np.unique(rows, axis=0)) == count:
+            seed = [
+                (e % n, v if e < n else -v)
+                for v, o in enumerate(chosen, start=1)
+                for e in members[o].tolist()
+            ]
+            yield SignedPermutationPlan(plan.image, plan.negative, (tuple(seed),))
+            return
+
+
+MAX_PAIRS = 5_000_000
+"""Letters times states times ends of axes up to which initial states with one code a state are sought."""
 MAX_LISTED = 500
 MAX_SIGNED_DIM = 6
 

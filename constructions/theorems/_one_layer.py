@@ -16,9 +16,11 @@ from ..algebra.groups._actions import TransitiveAction, transitive_action
 from ..automata._automaton import Automaton
 from ..heads._assembly import assemble
 from ..heads._candidates import MAX_DEGREE, HeadCandidate, HeadSearch, cheapest
-from ..heads._selection import choose_marks, select, smaller_initial_states
+from ..heads._representations import HeadPlan
+from ..heads._selection import choose_marks, fixed_initial_states, select, smaller_initial_states
 from ._construction import Construction
 from ._registry import all_constructions
+from ._search_limits import FEW_FACTORS, list_search_limits
 from .g_t3 import orbit_heads
 
 
@@ -77,10 +79,10 @@ def group_lrnn(
         raise NotRealisableError(
             f"{automaton.name}: no letter moves a state, so {theorem} has no head to give; leave `theorem` out: G.T3 realises it"
         )
-    if exactness == "any" and (lrnn.householders or 0) > 2:
-        asked_for = [c for c in _with_candidates() if theorem in (None, c.source)]
+    if (lrnn.householders or 0) > FEW_FACTORS:
+        asked_for = [c for c in _with_candidates() if theorem in (None, c.source) and exactness == "any"]
         left_out = [note for c in asked_for if c.left_out is not None for note in c.left_out(search)]
-        lrnn = replace(lrnn, notes=(*lrnn.notes, *left_out))
+        lrnn = replace(lrnn, notes=(*lrnn.notes, *left_out, *list_search_limits(action, max_group)))
     return lrnn
 
 
@@ -123,8 +125,9 @@ def _by_selection(
     marks = choose_marks(heads, action.states)
     used = [(head, m) for head, m in zip(heads, marks, strict=True) if m]
     plans = [plan for head, m in used for plan in head.plans(m)]
-    choices = [plans]
+    choices: list[list[HeadPlan]] = [plans]
     if len(plans) == 1:
+        choices += [[smaller] for smaller in fixed_initial_states(action, plans[0])]
         choices += [[smaller] for smaller in smaller_initial_states(action, plans[0])]
     results = (
         assemble(

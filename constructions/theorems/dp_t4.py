@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ..heads._candidates import HeadCandidate, HeadSearch
 from ._construction import Construction
 from ._rotations import dihedral_candidates, icosahedral_candidates, list_skipped_fields, rotation_candidates
+from ._set_points import set_candidates
 from .g_t3 import signed_candidates
 
 
@@ -18,6 +19,7 @@ def _candidates(search: HeadSearch, _: Sequence[HeadCandidate]) -> list[HeadCand
     systems = search.systems
     return [
         *signed_candidates(systems, three_axes=True),
+        *set_candidates(search, three_axes=True),
         *rotation_candidates(search),
         *dihedral_candidates(systems, search.max_degree),
         *icosahedral_candidates(systems),

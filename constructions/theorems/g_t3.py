@@ -20,14 +20,17 @@ from ..algebra.groups._actions import (
     first_appearance,
     subgroup,
 )
-from ..algebra.groups._permutations import cycle_counts, orbits
+from ..algebra.groups._permutations import orbits
 from ..automata._automaton import Automaton, Indices
 from ..heads._candidates import HeadCandidate, HeadSearch, Marks
 from ..heads._representations import SignedPermutationPlan
 from ._construction import Construction
+from ._paired_points import MAX_SIGNED_DIM, count_signed_factors, name_axes, paired_candidates
 from ._rotations import cycle_candidates
+from ._set_points import set_candidates
 
-MAX_SIGNED_DIM = 64
+FEW_AXES = 8
+"""Axes up to which up to 63 subgroups of index 2 are tried, beyond that up to 15."""
 
 
 def permutation_candidates(systems: list[BlockSystem]) -> list[HeadCandidate]:
@@ -81,18 +84,22 @@ def orbit_heads(automaton: Automaton) -> tuple[list[SignedPermutationPlan], list
 
 
 def signed_candidates(systems: list[BlockSystem], *, three_axes: bool) -> list[HeadCandidate]:
-    """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs (exact for small groups).
+    """Signed permutations: pairs L < K of index 2 act on the cosets of K with signs.
+
+    For small groups K is sought and its halves are listed; for others L is, and its cosets in pairs are the ends of the axes.
 
     Those of three axes are symmetries of the cube, a case of DP.T4; the others are G.T3's.
     """
-    candidates: list[HeadCandidate] = []
+    candidates = list(paired_candidates(systems, three_axes=three_axes))
     for system in systems:
         if (system.count == 3) != three_axes:
             continue
         action = system.action
         if action.regular and action.size <= MAX_TABLE and system.count <= MAX_SIGNED_DIM:
             members = frozenset(int(p) for p in np.flatnonzero(system.labels == 0))
-            found = (_signed_candidate(system, half) for half in index_two_subgroups(action, members))
+            bits = 6 if system.count <= FEW_AXES else 4
+            halves = index_two_subgroups(action, members, bits)
+            found = (_signed_candidate(system, half) for half in halves)
             candidates.extend(c for c in found if c is not None)
     return candidates
 
@@ -106,9 +113,6 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
     image = lifted[action.letters[:, system.representatives]]
     if (image < n).all():
         return None
-    # a cycle whose signs multiply to +1 lifts to two cycles, any other to one
-    full = np.concatenate([image, (image + n) % (2 * n)], axis=1)
-    positive_cycles = cycle_counts(full) - cycle_counts(image % n)
     negative = (image >= n).astype(np.int64)
 
     def every() -> Indices:
@@ -119,8 +123,8 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
 
     return HeadCandidate(
         theorem="DP.T4" if n == 3 else "G.T3",
-        name=f"signed permutations of {n:,} axes" if n > 1 else "a sign",
-        cost=int((n - positive_cycles).max(initial=0)),
+        name=name_axes(n),
+        cost=int(count_signed_factors(image % n, negative).max(initial=0)),
         dim=n,
         degree=1,
         find_classes=lambda: np.unique(every(), axis=0, return_inverse=True)[1].reshape(-1),
@@ -130,14 +134,21 @@ def _signed_candidate(system: BlockSystem, half: frozenset[int]) -> HeadCandidat
     )
 
 
-def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> list[frozenset[int]]:
+def index_two_subgroups(
+    action: TransitiveAction, members: frozenset[int], most_bits: int = 4
+) -> list[frozenset[int]]:
     """The subgroups of index 2 in a subgroup K of a regular action: they contain K², and K/K² is elementary.
 
-    All of them where there are at most 15, else 15 of them.
+    All of them where there are fewer than 2 to the power of `most_bits`, else as many less one.
+
+    Args:
+        action: a regular action with a table.
+        members: the points of K.
+        most_bits: the binary logarithm of the bound.
     """
     if len(members) % 2:
         return []
-    table = action.table.tolist()
+    table = action.rows
     ordered = sorted(members)
     squares = subgroup(
         table, tuple(dict.fromkeys(table[k][k] for k in ordered)), 2 * len(table)
@@ -150,7 +161,7 @@ def index_two_subgroups(action: TransitiveAction, members: frozenset[int]) -> li
             bits += 1
     return [
         frozenset(k for k, c in coordinate.items() if (c & functional).bit_count() % 2 == 0)
-        for functional in range(1, 1 << min(bits, 4))
+        for functional in range(1, 1 << min(bits, most_bits))
     ]
 
 
@@ -159,6 +170,7 @@ def _candidates(search: HeadSearch, _: Sequence[HeadCandidate]) -> list[HeadCand
     return [
         *permutation_candidates(systems),
         *signed_candidates(systems, three_axes=False),
+        *set_candidates(search, three_axes=False),
         *cycle_candidates(search),
     ]
 

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..algebra.groups._permutations import cycle_counts
-from ..automata._automaton import Indices
 from ..heads._candidates import HeadCandidate, HeadSearch, candidate_of_one_plan
 from ..heads._representations import SignedPermutationPlan
 from ._construction import Construction
+from ._paired_points import MAX_SIGNED_DIM, count_signed_factors
 from ._rotations import turned_icosahedral_candidates
-from .g_t3 import MAX_SIGNED_DIM
 
 
 def lift_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
@@ -30,7 +29,7 @@ def lift_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
     plan = candidate.plan(tuple(range(candidate.dim)))
     if not isinstance(plan, SignedPermutationPlan):
         return None
-    plain, turned = (_signed_ranks(plan.image, sign) for sign in (plan.negative, 1 - plan.negative))
+    plain, turned = (count_signed_factors(plan.image, sign) for sign in (plan.negative, 1 - plan.negative))
     cost = int(np.minimum(plain, turned).max(initial=0))
     # the rank of R - I is odd exactly where det R = -1
     signs_of_permutations = plan.dim - cycle_counts(plan.image)
@@ -46,13 +45,6 @@ def lift_candidate(candidate: HeadCandidate) -> HeadCandidate | None:
         SignedPermutationPlan(plan.image, negative, plan.seeds),
         lifted=True,
     )
-
-
-def _signed_ranks(image: Indices, negative: Indices) -> Indices:
-    """rank(A - I) of signed permutations: n less the cycles whose signs multiply to +1."""
-    n = negative.shape[1]
-    lifted = np.concatenate([image + n * negative, image + n * (1 - negative)], axis=1)
-    return np.asarray(n - cycle_counts(lifted) + cycle_counts(image), dtype=np.int64)
 
 
 def _candidates(search: HeadSearch, before: Sequence[HeadCandidate]) -> list[HeadCandidate]:

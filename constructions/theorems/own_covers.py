@@ -26,8 +26,8 @@ from ..heads._candidates import HeadCandidate, HeadSearch, candidate_of_one_plan
 from ..heads._representations import HeadPlan, MatrixPlan, SignedPermutationPlan, vector
 from ._complex_scalars import scalar_candidates
 from ._construction import Construction
+from ._paired_points import MAX_SIGNED_DIM
 from ._rotations import reflection, rotation
-from .g_t3 import MAX_SIGNED_DIM
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from ...constructions.cascades._layers import CoordinateKind
 from ...constructions.heads._candidates import MAX_DEGREE
 from ...constructions.theorems._construction import Limits
 from ...constructions.theorems._registry import all_constructions, construction_of
+from ...constructions.theorems._search_limits import FEW_FACTORS, search_limits
 from ...foundation._arguments import require_instance, require_number
 from ...foundation._errors import InputError, LimitError, NotRealisableError
 from ...foundation._text import console, count_noun, html_table, one_line
@@ -245,12 +246,25 @@ def plan(
         _offer(f, not any(_beats(other, own) for other in merits), lower)
         for f, own in zip(found, merits, strict=True)
     )
+    left_out += _limits_of_heads(automaton, offers, limits)
     usual = [offer for offer in offers if not offer.by_request] or list(offers)
     best = pick([offer.found for offer in usual], request)
     chosen = next(offer for offer in usual if offer.found is best)
     return Plan(
         automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes, chosen
     )
+
+
+def _limits_of_heads(automaton: Automaton, offers: Iterable[Offer], limits: Limits | None) -> list[str]:
+    """What the search for heads of a group left out; nothing where it found few factors, or as few as a bound allows."""
+    heads = [offer for offer in offers if offer.found.depth == 1 and not offer.by_request]
+    if not heads:
+        return []
+    fewest = min(heads, key=lambda offer: cost(offer.found))
+    proved = any(b.figure == "householders" and b.optimal for b in fewest.bounds)
+    if proved or cost(fewest.found)[1] <= FEW_FACTORS:
+        return []
+    return search_limits(automaton, (limits or Limits()).group)
 
 
 def _one_of_two(

@@ -11,6 +11,7 @@ The search is exhaustive over subgroups with two generators for small groups, an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm
@@ -87,6 +88,12 @@ class TransitiveAction:
             result[points] = self.letters[letters[:, None], result[parents]]
         return result
 
+    @cached_property
+    def rows(self) -> list[list[int]]:
+        """The multiplication table as lists, for loops over single elements."""
+        rows: list[list[int]] = self.table.tolist()
+        return rows
+
 
 def spanning_levels(letters: Indices) -> list[tuple[Indices, Indices, Indices]]:
     """A spanning tree from point 0 by breadth-first levels: points, their parents, the letters used."""
@@ -143,10 +150,20 @@ def _is_regular(action: TransitiveAction) -> bool:
     return not label.any()
 
 
+def count_listed(points: int, max_group: int) -> int:
+    """The most elements that are listed of a group on some points: at most `max_group`, and fewer where they would take too much memory.
+
+    Args:
+        points: the number of points.
+        max_group: the largest order of a group whose elements are listed.
+    """
+    return min(max_group, MAX_LISTED_IMAGES // points)
+
+
 def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction | None:
     """All elements as permutations of the points, by right cosets of nothing: a plain breadth-first closure."""
     size = natural.size
-    max_group = min(max_group, 20_000_000 // size)
+    max_group = count_listed(size, max_group)
     if any(lcm(*cycle_lengths(row)) > max_group for row in natural.letters):
         return None
     elements = [np.arange(size, dtype=np.int32)]
@@ -171,12 +188,16 @@ def _list_group(natural: TransitiveAction, max_group: int) -> TransitiveAction |
     return TransitiveAction(table, states, regular=True)
 
 
+MAX_LISTED_IMAGES = 20_000_000
+"""Elements times points up to which the elements of a group are listed."""
 EXHAUSTIVE_PAIRS = 4_500
 SAMPLED_PAIRS = 200
 MAX_TABLE = 1_500
 MAX_LISTED_ABELIAN = 100
 """Order of an abelian group up to which its smaller actions are listed."""
 MAX_SAMPLED_BLOCKS = 2_000
+MAX_MARKS = 150_000
+"""Points times blocks up to which the images of all blocks are computed in a group that is too large for a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,11 +240,22 @@ class BlockSystem:
         return self.labels[self.action.table[:, self.representatives]]
 
     @cached_property
+    def character(self) -> Indices:
+        """For a regular action with a table: the number of blocks that each element fixes, `[points]`."""
+        return np.asarray((self.images == np.arange(self.count)).sum(axis=1), dtype=np.int32)
+
+    @cached_property
     def kernel_classes(self) -> Indices:
-        """Class of each point modulo the elements that fix all blocks; the labels themselves if not regular."""
-        if not self.action.regular or self.action.size > MAX_TABLE:
+        """Class of each point modulo the elements that fix all blocks; the labels themselves if the group is not listed or is large."""
+        if not self.action.regular or (
+            self.action.size > MAX_TABLE and self.action.size * self.count > MAX_MARKS
+        ):
             return self.labels
-        return np.unique(self.images, axis=0, return_inverse=True)[1].reshape(-1)
+        if self.action.size > MAX_TABLE:
+            images = np.stack([self.mark(b) for b in range(self.count)], axis=1)
+        else:
+            images = self.images
+        return np.unique(images, axis=0, return_inverse=True)[1].reshape(-1)
 
     def mark(self, block: int) -> Indices:
         """Compute the block to which each element carries a given block, `[points]`.
@@ -236,29 +268,30 @@ class BlockSystem:
         return self.labels[self.action.right(int(self.representatives[block]))]
 
 
-def block_systems(action: TransitiveAction) -> list[BlockSystem]:
+def block_systems(action: TransitiveAction, more: Sequence[Indices] = ()) -> list[BlockSystem]:
     """List the block systems of an action, including the points themselves, one for each permutation character, fewest blocks first.
 
     Args:
         action: a transitive action.
+        more: partitions to list beside those that are found here, each as the class of every point, `[points]`; the letters
+            respect them.
     """
     if action.size > MAX_LISTED_ABELIAN and is_abelian(action):
         # what a smaller action of an abelian group tells apart, cycles of its cyclic quotients tell apart with no more swaps
         return [BlockSystem(action, np.arange(action.size))]
     if action.regular and action.size <= MAX_TABLE:
-        partitions = _coset_partitions(action)
+        partitions = coset_partitions(action)
     elif action.regular:
         partitions = _sample_cosets(action)
     else:
-        partitions = _join_partitions(action)
+        partitions = join_partitions(action)
     systems: dict[bytes, BlockSystem] = {}
-    for labels in [*partitions, np.arange(action.size)]:
+    for labels in [*partitions, *more, np.arange(action.size)]:
         system = BlockSystem(action, first_appearance(labels))
         if system.count == 1:
             continue
         if action.regular and action.size <= MAX_TABLE:
-            fixed = (system.images == np.arange(system.count)).sum(axis=1)
-            key = fixed.astype(np.int32).tobytes()
+            key = system.character.tobytes()
         else:
             key = system.labels.astype(np.int32).tobytes()
         systems.setdefault(key, system)
@@ -321,10 +354,15 @@ def conjugacy_representatives(table: Indices) -> list[int]:
     return representatives
 
 
+def is_sampled(action: TransitiveAction) -> bool:
+    """Whether `subgroups` tries a sample of the pairs of elements of a group with a table, not all pairs."""
+    return len(conjugacy_representatives(action.table)) * action.size > EXHAUSTIVE_PAIRS
+
+
 def subgroups(action: TransitiveAction) -> list[frozenset[int]]:
     """Proper subgroups with at most two generators: all up to conjugacy for small groups, a sample beyond."""
     size = action.size
-    table = action.table.tolist()
+    table = action.rows
     classes = conjugacy_representatives(action.table)
     found: dict[frozenset[int], None] = {}
     cyclic = {g: subgroup(table, (g,), size) for g in range(size)}
@@ -350,7 +388,8 @@ def subgroups(action: TransitiveAction) -> list[frozenset[int]]:
     return list(found)
 
 
-def _coset_partitions(action: TransitiveAction) -> list[Indices]:
+def coset_partitions(action: TransitiveAction) -> list[Indices]:
+    """The left cosets of `subgroups`, for a regular action with a table."""
     return [cosets(action, members) for members in subgroups(action)]
 
 
@@ -373,8 +412,8 @@ def _sample_cosets(action: TransitiveAction) -> list[Indices]:
     return partitions
 
 
-def _join_partitions(action: TransitiveAction) -> list[Indices]:
-    """Minimal block systems that put point 0 together with another point (a sample of points beyond 200)."""
+def join_partitions(action: TransitiveAction) -> list[Indices]:
+    """Minimal block systems that put point 0 together with another point (a sample of points beyond 200); none for large actions."""
     if action.size * len(action.letters) > 200_000:
         return []
     others = range(1, action.size) if action.size <= 200 else np.linspace(1, action.size - 1, 60).astype(int)
