@@ -90,7 +90,8 @@ class SignedPermutationPlan:
 
     def orbit(self) -> Orbit:
         """The states reached from the initial ones, breadth first, identified by the signed places of their marked values."""
-        if any(len({v for _, v in seed}) < len(seed) for seed in self.seeds):
+        # with two entries of one size, exchanging and negating both gives the same vector
+        if any(len({abs(v) for _, v in seed}) < len(seed) for seed in self.seeds):
             return self._orbit_of_values()
         width = max(len(seed) for seed in self.seeds)
         n = self.dim

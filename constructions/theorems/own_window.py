@@ -18,6 +18,8 @@ from .own_chain import require_states
 
 SEARCHED_STATES = 64
 """Number of states beyond which no shorter window of a definite automaton is sought: the last letters decide its state."""
+MAX_WORDS = 1_000_000
+"""Most words of these letters with which this holds, since a checker lists the states to which they lead."""
 
 
 def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
@@ -50,7 +52,9 @@ def list_windows(problem: Problem) -> list[Window]:
     """
     transitions = problem.automaton.transitions
     maps = number_maps(transitions)[1]
-    if len(transitions[0]) > SEARCHED_STATES and len(maps) and (length := deciding_length(maps)) is not None:
+    length = deciding_length(maps) if len(maps) and transitions.shape[1] > SEARCHED_STATES else None
+    # each word of so many letters is one image set or fewer
+    if length is not None and len(maps) ** length <= MAX_WORDS:
         return [Window(1, length)]
     try:
         return find_windows(transitions, problem.limits.window_sets)

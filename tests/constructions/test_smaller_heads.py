@@ -294,3 +294,11 @@ def test_a_transitive_action_keeps_its_points() -> None:
     letters = np.array(wreath(6))
     natural = TransitiveAction(letters, np.arange(12), regular=False)
     assert further_partitions(natural) == []
+
+
+def test_vectors_with_entries_of_one_size_are_told_apart_by_value() -> None:
+    """e_1 - e_2 is also what exchanging its entries and negating both makes of it."""
+    letters = np.array(hyperoctahedral(3))
+    image, negative = list_axes(letters)[0].signed(letters)
+    plan = SignedPermutationPlan(image, negative, (((0, 1), (1, -1)),))
+    assert len(plan.orbit().codes) == len(set(plan.orbit().codes)) == 12
