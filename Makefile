@@ -8,8 +8,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 MODELS ?= 20000
 SEED ?= 0
+PYODIDE ?= 314.0.8
 
-.PHONY: help demo test test-quick test-long fuzz mutate lint docs formal constraints clean
+.PHONY: help demo test test-quick test-long fuzz mutate lint docs browser formal constraints clean
 
 help:
 	@echo "make demo        install the core (under a minute) and construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
@@ -20,6 +21,7 @@ help:
 	@echo "make mutate      plant errors in the trusted base, one after the other; a check must notice each (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
 	@echo "make docs        build the documentation site into site/"
+	@echo "make browser     fetch Pyodide from npm, with which a page of the site checks certificates in the browser (needs npm)"
 	@echo "make formal      check the theorems in Coq and build the proved checker (12 minutes at most on two cores; needs Coq)"
 	@echo "make constraints write the newest versions that pyproject.toml admits into constraints.txt"
 
@@ -61,6 +63,11 @@ lint: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Pyodide for the page that checks certificates in the browser; `make docs` then puts it into the site.
+browser:
+	mkdir -p build/browser
+	cd build/browser && npm pack --silent pyodide@$(PYODIDE) && tar -xzf pyodide-$(PYODIDE).tgz
 
 # The Debian packages that this needs are named in CONTRIBUTING.md.
 formal:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 MAIN = (
-    "index.html", "start.html", "from-an-automaton.html", "from-a-layer.html", "papers.html", "automata.html", "command-line.html",
+    "index.html", "start.html", "from-an-automaton.html", "from-a-layer.html", "check-in-browser.html", "papers.html", "automata.html", "command-line.html",
     "report.html", "training.html", "api/index.html", "api/automata.html", "claims/index.html", "claims/g_t3.html", "notebooks.html",
 )  # fmt: skip
 
@@ -45,6 +47,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)], cwd=ROOT, check=True,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
+
+    with serve(folder) as address:
+        yield address
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """A folder on this machine's own network, by its address."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
