@@ -62,7 +62,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 docs: $(VENV)/.dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Pyodide for the page that checks certificates in the browser; `make docs` then puts it into the site.
 browser:

@@ -93,7 +93,7 @@ def html_table(title: str, rows: Iterable[Sequence[object]], headings: Sequence[
     Returns:
         One line of HTML.
 
-    Example:
+    Examples:
         >>> html_table("Sizes", [("states", 2)])
         '<table><caption>Sizes</caption><tr><th>states</th><td>2</td></tr></table>'
     """

@@ -63,7 +63,7 @@ def triton_available(device: torch.device | str = "cuda") -> bool:
     Raises:
         RuntimeError: torch has no device of that name.
 
-    Example:
+    Examples:
         >>> triton_available("meta")
         False
     """
@@ -105,7 +105,7 @@ def launch_counts() -> dict[str, int]:
     Returns:
         A new dictionary from the names of kernels to counts; kernels that were not launched are absent.
 
-    Example:
+    Examples:
         The torch backend launches none:
 
         >>> import torch

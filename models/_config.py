@@ -102,7 +102,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Returns:
             A dictionary of numbers, texts, booleans and lists, one entry for each field.
 
-        Example:
+        Examples:
             >>> ModelConfig(layers=2).as_json()["layers"]
             2
         """

@@ -225,7 +225,7 @@ def evaluate(
     Raises:
         LimitError: the words are too many or too long (`check_size`).
 
-    Example:
+    Examples:
         >>> from mirrormata import construct
         >>> from mirrormata.models import from_construction, task_from_settings
         >>> task = task_from_settings({"spec": "parity", "bos": False})

@@ -83,7 +83,7 @@ def load_families() -> Mapping[str, Family]:
     Raises:
         InputError: a file holds no `FAMILIES`, or two files have the same name; the message names everything that is wrong.
 
-    Example:
+    Examples:
         >>> list(load_families())[:3]
         ['deltaproduct', 'matrix', 'gla']
     """
@@ -123,7 +123,7 @@ def find_family(name: str) -> Family:
     Raises:
         InputError: there is no family with this name; the message lists the families. Or the class may not be loaded, or is no `RecurrentLayer`.
 
-    Example:
+    Examples:
         >>> find_family("deltaproduct").baseline
         False
     """

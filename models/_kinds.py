@@ -75,7 +75,7 @@ def from_construction(found: RealisationLike, *, max_entries: int = MAX_ENTRIES)
 
     Source: arXiv 2502.10297 for the layer whose weights these are; the construction names its own source.
 
-    Example:
+    Examples:
         >>> import torch
         >>> from mirrormata import construct
         >>> model = from_construction(construct("parity"))

@@ -94,7 +94,7 @@ class Model(nn.Module):
         config: the configuration, which all replicas share.
         seeds: the seed of each model, at least 0; there is at least one model.
 
-    Example:
+    Examples:
         >>> import torch
         >>> from mirrormata.models import ModelConfig
         >>> model = Model(ModelConfig(width=8, heads=1, head_dim=4, value_dim=4), seeds=(0, 1))

@@ -38,7 +38,7 @@ def short_convolution(
         KernelInputError: an argument is wrong; the message names it and the fix.
         BackendUnavailableError: the requested backend cannot run here.
 
-    Example:
+    Examples:
         >>> import torch
         >>> x = torch.tensor([1.0, 2.0, 3.0, 4.0]).view(1, 1, 4, 1)
         >>> short_convolution(x, torch.tensor([[[10.0, 1.0]]])).flatten().tolist()

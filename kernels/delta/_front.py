@@ -177,7 +177,7 @@ def delta_product(
 
     Source: DeltaProduct, arXiv 2502.10297; shapes and names as in flash-linear-attention.
 
-    Example:
+    Examples:
         With beta = 1 and keys e_i - e_j each micro-step is a reflection that swaps entries i and j of the state:
 
         >>> import torch

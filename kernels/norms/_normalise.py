@@ -39,7 +39,7 @@ def l2_normalise(x: Tensor, *, silu: bool = False, backend: str = "auto") -> Ten
         KernelInputError: an argument is wrong; the message names it and the fix.
         BackendUnavailableError: the requested backend cannot run here.
 
-    Example:
+    Examples:
         >>> import torch
         >>> l2_normalise(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
         tensor([[0.6000, 0.8000],
@@ -136,7 +136,7 @@ def rms_normalise(
         KernelInputError: an argument is wrong; the message names it and the fix.
         BackendUnavailableError: the requested backend cannot run here.
 
-    Example:
+    Examples:
         >>> import torch
         >>> rms_normalise(torch.tensor([[3.0, 4.0]]), torch.ones(1, 2), eps=0.0)
         tensor([[0.8485, 1.1314]])

@@ -64,7 +64,7 @@ def diagonal_scan(
         KernelInputError: an argument is wrong; the message names it and the fix.
         BackendUnavailableError: the requested backend cannot run here.
 
-    Example:
+    Examples:
         >>> import torch
         >>> a = torch.tensor([1.0, -1.0, 0.0]).view(1, 3, 1)
         >>> h, last = diagonal_scan(a, torch.ones(1, 3, 1), output_final_state=True)

@@ -69,7 +69,7 @@ def rank_one_scan(
 
     Source: RWKV-7, arXiv 2503.14456; Complex KDA, arXiv 2609.24797.
 
-    Example:
+    Examples:
         The reflection along e_1 - e_2 swaps the two rows of the state:
 
         >>> import torch

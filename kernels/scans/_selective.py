@@ -53,7 +53,7 @@ def selective_scan(
 
     Source: Mamba, arXiv 2312.00752; the signed range, arXiv 2411.12537.
 
-    Example:
+    Examples:
         Rates of 0 are decays of 1, so that two states add up the inputs:
 
         >>> import torch

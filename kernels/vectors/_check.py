@@ -145,7 +145,7 @@ def check_vectors(
     Raises:
         InputError: there is no such operator, format, framework or family.
 
-    Example:
+    Examples:
         >>> from mirrormata.kernels import check_vectors
         >>> def nothing(q, k, v, beta, scale, initial_state=None):
         ...     return 0 * v, 0 * initial_state

@@ -35,7 +35,7 @@ def write_vectors(path: str | Path) -> int:
     Raises:
         InputError: the file has another ending, or cannot be written.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_vectors(f"{folder}/vectors.safetensors") > 80
@@ -75,7 +75,7 @@ def read_vectors(path: str | Path) -> tuple[list[dict[str, Any]], dict[str, Arra
     Raises:
         InputError: it is no such file.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> from mirrormata.kernels import read_vectors, write_vectors
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -126,7 +126,7 @@ def audit(config: str | PathLike[str] | Mapping[str, Any]) -> Audit:
     Raises:
         InputError: there is no such file, its model type is not known, or an entry is missing or wrong.
 
-    Example:
+    Examples:
         >>> audit({"model_type": "gla", "num_hidden_layers": 2}).conclusions[0].claim
         'G.T1'
     """

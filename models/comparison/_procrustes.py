@@ -39,7 +39,7 @@ def align_points(X: Floats, Y: Floats) -> Alignment:
 
     Source: Schönemann 1966, A generalized solution of the orthogonal Procrustes problem.
 
-    Example:
+    Examples:
         >>> import numpy as np
         >>> X = np.array([[1.0, 0.0], [0.0, 2.0]])
         >>> align_points(X, X[::-1]).residual < 1e-15

@@ -187,7 +187,7 @@ def character_table(group: TransitionGroup, seed: int = 0) -> CharacterTable:
 
     Source: Burnside's method.
 
-    Example:
+    Examples:
         >>> from mirrormata.models import TransitionGroup
         >>> [chi.degree for chi in character_table(TransitionGroup.of("S3")).irreducibles]
         [1, 1, 2]

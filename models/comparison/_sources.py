@@ -49,7 +49,7 @@ def learned_from_lrnn(
     Raises:
         InputError: it has several layers, the letters differ, or no answer is one of the automaton's.
 
-    Example:
+    Examples:
         >>> from mirrormata import construct
         >>> [head.A.tolist() for head in learned_from_lrnn(construct("parity")).heads]
         [[[[1.0]], [[-1.0]]]]

@@ -351,7 +351,7 @@ def fla_checkpoint(lrnn: RealisationLike, *, max_entries: int = MAX_ENTRIES) -> 
             letter can write, β‖v‖² outside [0, 2], or an initial state that is not of whole numbers.
         LimitError: an array has more than `max_entries` weights.
 
-    Example:
+    Examples:
         >>> from mirrormata import construct
         >>> fla_checkpoint(construct("parity")).config["model_type"]
         'delta_net'

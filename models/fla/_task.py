@@ -69,7 +69,7 @@ class FlaTask:
         Returns:
             Int `[vocabulary]`; -1 for none.
 
-        Example:
+        Examples:
             >>> FlaTask({"0": 0, "1": 1}, {"even": 2, "odd": 3}).meaning(4).tolist()
             [-1, -1, 0, 1]
             >>> FlaTask({"0": 0, "1": 1}, {"even": [2, 4], "odd": 3}).meaning(5).tolist()

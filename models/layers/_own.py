@@ -73,7 +73,7 @@ class RecurrentLayer(nn.Module):
         eigenvalues: the eigenvalues that a transition can have, in words.
         settings: further entries of the configuration, by name with their defaults: numbers, texts, true or false.
 
-    Example:
+    Examples:
         >>> import torch
         >>> from mirrormata.models import RecurrentLayer, ModelConfig
         >>> class Decay(RecurrentLayer):

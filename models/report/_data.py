@@ -359,7 +359,7 @@ class LearnedLimits:
         Returns:
             Limits that differ in `words` alone.
 
-        Example:
+        Examples:
             >>> LearnedLimits().reduce_words(1_000_000).words
             1
         """
@@ -422,7 +422,7 @@ class RandomRuns:
     Raises:
         InputError: there are no words, letters or dtypes, the seed is negative, or a dtype is unknown.
 
-    Example:
+    Examples:
         >>> RandomRuns(words=2).text
         '2 random words of 2,000 letters, seed 0'
     """

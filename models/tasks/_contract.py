@@ -153,7 +153,7 @@ def scaled_accuracy(accuracy: float, chance: float) -> float:
 
     Source: arXiv 2411.12537, the table of formal languages.
 
-    Example:
+    Examples:
         >>> scaled_accuracy(0.75, 0.5)
         0.5
     """
@@ -228,7 +228,7 @@ def published_protocol(name: str | None, spec: str) -> Protocol:
     Returns:
         The defaults.
 
-    Example:
+    Examples:
         >>> published_protocol("formal_language", "parity").train_lengths
         (3, 40)
     """

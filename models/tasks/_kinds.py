@@ -28,7 +28,7 @@ def task_from_settings(settings: TaskSettings | dict[str, Any] | AutomatonLike) 
     Raises:
         InputError: an entry is wrong, or the SPEC names nothing.
 
-    Example:
+    Examples:
         >>> task_from_settings("parity").classes
         2
     """

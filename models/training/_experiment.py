@@ -234,7 +234,7 @@ def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
     Raises:
         InputError: an entry is unknown, of the wrong type or out of range; the line names it.
 
-    Example:
+    Examples:
         >>> experiment_from_dict({"task": {"spec": "parity"}}, "call").train.steps
         1000
     """

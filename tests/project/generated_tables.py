@@ -234,6 +234,7 @@ def _in_markdown(help_text: str) -> str:
     text = re.sub(r"\s*\[required\]", " Required.", " ".join(help_text.split()))
     text = re.sub(r"\s*\[default: ([^;\]]*)[^\]]*\]", lambda found: f" Default: {_grouped(found[1])}.", text)
     text = re.sub(r"\s*\[x>=([0-9]+)\]", r" At least \1.", text)
+    text = text.replace("][", "]\\[")  # two brackets beside each other would be a link
     return re.sub(r"([|*<>])", r"\\\1", text)
 
 
