@@ -14,9 +14,9 @@ PYODIDE ?= 314.0.8
 
 help:
 	@echo "make demo        install the core (under a minute) and construct S_5, check its certificate, track 1,000,000 tokens in bf16, prove parity impossible without negative eigenvalues"
-	@echo "make test        lint, types, docs and all tests but the long ones (15 minutes at most on two cores)"
-	@echo "make test-quick  the quick tests (two minutes)"
-	@echo "make test-long   thousands of random cases (40 minutes at most)"
+	@echo "make test        lint, types, docs and all tests but the long ones (50 minutes on two cores)"
+	@echo "make test-quick  the quick tests (35 minutes on two cores)"
+	@echo "make test-long   thousands of random cases (50 minutes on two cores)"
 	@echo "make fuzz        compare MODELS=20000 random models with an independent oracle (half an hour on two cores)"
 	@echo "make mutate      plant errors in the trusted base, one after the other; a check must notice each (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
