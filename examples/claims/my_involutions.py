@@ -28,7 +28,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact
     Source: ours
     Method: Random involutions of 4 to 12 points; random permutations, which break the hypothesis, must violate it.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 50 instances: no violation, as claimed
     """

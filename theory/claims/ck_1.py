@@ -164,7 +164,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         reflections with signs: whether D + u vᵀ exists, decided from the entries off the diagonal, must agree with
         whether the product form is found; the form is multiplied out. A matrix that is not of the form must show up
         where a second reflection is added.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 3 of 3 parts, as claimed
     """

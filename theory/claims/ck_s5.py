@@ -40,7 +40,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         checker proves from the table. With four factors it is built and checked. Where a hypothesis fails the bound is not
         claimed: A_5 and S_4 need two factors, the transpositions of S_5 one, and with more layers two factors do. Planes
         turned by products of random reflections are counted exactly.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: CK.S5, valid, 4, as claimed
     """

@@ -32,7 +32,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The integer matrices of a finite set: their powers are bounded exactly if finitely many, that is if
         A^(n+12) = A^n, which is decided by multiplication; the criterion is decided by exact eigenvalues and Jordan blocks.
         The criterion as printed, ρ ≤ 1, must go wrong on the same set.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 625 cases: no violation, as claimed
     """

@@ -30,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Appendix B.6
     Method: The entry t of the t-th power is derived symbolically from the recurrence of powers; the replay decides the
         spectral radius exactly and that the integer powers never repeat.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed A^t has the entry t, claimed bounded powers
     """

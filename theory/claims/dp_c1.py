@@ -28,7 +28,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The 120 matrices ±R are orthogonal and distinct, so -I is no R; R(στ) = R(σ)R(τ) for all σ and
         generating τ; the orders of all 120 matrices are counted by multiplication and compared with those of the listed
         groups A_5 × Z_2 and S_5.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 5 of 5 parts, as claimed
     """

@@ -29,7 +29,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Appendix C.1
     Method: The witness is an element of A_5, and with it -I times its rotation; the replay multiplies out the order of
         that matrix, 10, and looks for an element of this order in the listed S_5.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed an element of order 10, claimed orders [1, 2, 3, 4, 5, 6]
     """

@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, equation 3, with the order of the product repaired
     Method: Random keys, values and states in rational numbers, against the micro-steps; with the product in the opposite
         order the same check must find other states.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """

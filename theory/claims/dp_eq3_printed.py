@@ -29,7 +29,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact, integers
     Source: DP, equation 3
     Method: Keys e_0 - e_1, then e_1 - e_2, β = 1: the micro-steps send e_0 to e_2, the printed product to e_1.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed e_0 goes to e_2, claimed e_0 goes to e_1
     """

@@ -30,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Lemma 2
     Method: Both are constructed for each d and proved by the stand-alone checker; layers and factors are counted. With the
         two letters exchanged the same check must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 20 cases: no violation, as claimed
     """

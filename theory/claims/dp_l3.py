@@ -34,7 +34,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Lemma 3
     Method: All reachable states of counter and buffer, letter by letter with the factor itself; each is compared with the
         last d letters. With β = 2, a reflection, in place of β = 1 the same must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 6 cases: no violation, as claimed
     """

@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The automata of all permutations and all resets of up to four points, and of all cyclic shifts and all resets
         of more, are constructed, their letters looked at, and the whole proved by the stand-alone checker. With two
         letters exchanged, or without the gates, it must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 9 cases: no violation, as claimed
     """

@@ -38,7 +38,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Symbolic: each part is an identity that sympy reduces to 0; the region of (3) comes from factoring the
         discriminant of the characteristic polynomial. Instances compare the region with exact eigenvalues; a
         prediction from another key's angle must go wrong.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 4 of 4 parts, as claimed
     """

@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Each form is constructed and proved by its stand-alone checker (for the delayed ones: the delay lemma from
         the tables of factors); layers and factors are counted. With the factors of two letters exchanged the same
         check must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 5 cases: no violation, as claimed
     """

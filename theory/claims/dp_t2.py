@@ -33,7 +33,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Theorem 2, with the wiring of G.T4 repaired
     Method: Random automata are constructed with gates and proved by the stand-alone checker. The same check of gated
         resets in the printed wiring must find defects. (Fewer factors a token than a permutation needs: see own.blocks.)
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 20 instances: no violation, as claimed
     """

@@ -31,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Theorem 2, which takes its wiring from G, Theorem 4
     Method: Gated cascades of random automata are wired as printed; a shortest wrong word is searched breadth first and
         replayed in exact numbers, from what is written of it and of its automaton.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 20 of 20 cascades wrong, claimed 0 cascades wrong
     """

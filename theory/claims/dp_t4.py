@@ -41,7 +41,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         angle. All elements of the rotation groups of cube and icosahedron are factorised; so are those with
         determinant -1, where three factors must turn up. The groups' layers are constructed and proved equal to their
         automata by the stand-alone checker. (Z_4 is left out: the choice falls on integers, G.T3.)
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 96 cases: no violation, as claimed
     """

@@ -52,7 +52,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: All maps of up to n points: the steps, one after the other, make the map; to n = 4 the factors' product and
         the rank by elimination too. All swaps and copies: matrix and norm. Layers of automata, by the
         stand-alone checker. The steps in the opposite order must make other maps.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 3,417 cases: no violation, as claimed
     """

@@ -37,7 +37,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: DP, Theorem 7 (i), with corrected angles
     Method: Left and right products for each m, constructed and proved by the stand-alone checker; layers, heads and
         factors are counted. With two letters exchanged the same check must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 12 cases: no violation, as claimed
     """

@@ -35,7 +35,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The direction of the state is followed as an integer modulo 2m. A shortest word of D_3 on which the printed
         angles name a wrong element, for the left product and for the right one; and the share of wrong steps on random
         words, also of the corrected angles, which must be 0 for the right product.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 36% to 53% of the steps wrong, claimed 0% of the steps wrong
     """

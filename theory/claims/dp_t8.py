@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Symbolic: trace, determinant, p(1) and p(-1) of the characteristic polynomial for every θ; its largest root at
         π/6. The library's masked factors are multiplied in Q(2cos 2π/48) at all multiples of π/24 to π/2, and the
         exact eigenvalues compared with the region; the region with its ends exchanged must go wrong.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: ρ at π/6: 3*sqrt(17)/32 + 27/32; 2 of 2 parts, as claimed
     """

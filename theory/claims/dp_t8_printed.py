@@ -28,7 +28,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact
     Source: DP, Theorem 8
     Method: The radius is derived symbolically; the replay multiplies the factors in Q(√3) and encloses all eigenvalues.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed spectral radius sqrt(57)/32 + 11/32, claimed above 1
     """

@@ -156,7 +156,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         matrix times the differences, in exact numbers. Differences to a state that the letter moves are outside the
         hypothesis, and the same check must find that A is not the identity there. An error is carried through a hundred
         letters.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 37 cases: no violation, as claimed
     """

@@ -41,7 +41,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random automata are constructed; the stand-alone checker proves equality on all words; of each letter A Aᵀ is
         multiplied out: it is diagonal, with how many states go to each, the squares of the singular values. An
         automaton with one transition changed must not be followed.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 30 instances: no violation, as claimed
     """

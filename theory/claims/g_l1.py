@@ -43,7 +43,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         all members are known; those before it are computed, and the index at which the sequence settles is found. With
         negative bases the two ends must differ in some of the cases, and yet either parity settles in all.
         Draws that settle beyond the limits of the computation are passed over; their share is reported.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 60 instances: no violation, as claimed
     """

@@ -31,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Symbolic: ‖(I - βkkᵀ)z‖² = ‖z‖² - β(2 - β)(kᵀz)² for a unit key; so no factor lengthens z. Instances: random
         products, whose norm is decided by exact elimination with a certificate that is multiplied out; with one β‖v‖²
         outside [0, 2] the same check must find a vector that becomes longer.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 2 of 2 parts, as claimed
     """

@@ -144,7 +144,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random rational matrices with rational singular values, orthogonal matrices, permutations, 0, and matrices
         of floats are factorised and multiplied out. Matrices with a singular value above 1 must be refused, or miss
         the bound.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """

@@ -46,7 +46,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         products of numbers ≥ 0. Exact witnesses for k = 3. Instances with exact eigenvalues; with a third factor, or
         one eigenvalue below 0, the same check must find violations. That 3 - 2√2 is the largest for k = n = 3 is
         not checked: it is stationary among equal angles between the keys.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: least eigenvalue -1/8; imaginary part 3 - 2*sqrt(2); 6 of 6 parts, as claimed
     """

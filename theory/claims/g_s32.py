@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: G, section 3.2
     Method: All words of three letters over some groups that are not abelian: the state of the word problem's automaton,
         right product, is compared with the product. The left product's automaton goes through the same check.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 4 cases: no violation, as claimed
     """

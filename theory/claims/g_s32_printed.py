@@ -27,7 +27,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact
     Source: G, section 3.2
     Method: A shortest word of S_3 on which the two differ; the same is looked for in other groups.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 4 of 4 groups wrong, claimed 0 groups wrong
     """

@@ -56,7 +56,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         eigenvalues in [0, 1] two words of different parity with equal states are written into a certificate, which the
         stand-alone checker replays; with a full reflection there are none. Random stacks that settle
         beyond the limits of the computation are passed over; their share is reported.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """

@@ -31,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Three layers are written down in exact numbers: one with eigenvalues .369 and .027 on integers, two projections
         on one bit, one DeltaNet key in bf16. From what is written the eigenvalues are enclosed exactly, real and not
         negative, and the states on 1^k are replayed until they repeat, with period 2.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 3 layers of period 2, claimed period 1
     """

@@ -52,7 +52,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         which have non-real eigenvalues, and second layers of two reflections each, real letters whose product is such a
         matrix; it must find other periods of both. That 2^L is attained at every L is own.T2tight.
         Stacks that settle beyond the limits of the computation are passed over; their share is reported.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """

@@ -31,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Two layers are written down in exact numbers: two projections on three integers, and one DeltaNet key of three
         entries in bf16. From what is written the eigenvalues are enclosed exactly, real and not negative, and the states
         on 1^k are replayed until they repeat, with period 3.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 2 layers of period 3, claimed periods 1 and 2
     """

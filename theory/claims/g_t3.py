@@ -38,7 +38,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random group automata are constructed and proved by the stand-alone checker; the factors of each letter are
         counted and compared with the rank of its matrix minus the identity and with the points that it moves. Automata
         with one letter that merges two states go through the same check.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 20 instances: no violation, as claimed
     """

@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The word problem of S_5 has 120 states, and every letter but the identity changes all of them. It is
         constructed on 5 points and proved by the stand-alone checker; the factors are counted. (As an upper bound the
         printed number is true: it is only far too large wherever n is not the number of states.)
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 4 factors, claimed 119 factors
     """

@@ -30,7 +30,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: G, remark after Theorem 3
     Method: All permutations of up to five points (six with full effort): the product of the swaps is compared with the
         permutation matrix and their number with the rank. With a swap left out the same check must find a difference.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 152 cases: no violation, as claimed
     """

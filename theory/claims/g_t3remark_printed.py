@@ -28,7 +28,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Arithmetic: exact
     Source: G, remark after Theorem 3
     Method: The first permutation of three points whose matrix needs k factors by its rank and is the product of k.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed factors: 1, claimed factors: 2
     """

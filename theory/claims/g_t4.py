@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: G, Theorem 4, with the wiring repaired
     Method: Random automata become cascades and these linear RNNs; the stand-alone checker proves each equal to its
         automaton on all words. The same check of the wiring as printed must find defects.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 20 instances: no violation, as claimed
     """

@@ -31,7 +31,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The cascades of random automata are wired as printed; breadth-first search finds a shortest word on which
         one names a wrong state, and the word is replayed factor by factor in exact numbers,
         from what is written of it and of its automaton.
-    Examples:
+    Example:
         >>> print(verify().line())
         refuted: computed 20 of 20 cascades wrong, claimed 0 cascades wrong
     """

@@ -35,7 +35,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: G, Theorem 6
     Method: Both forms are constructed for each m, with all of Z_m as letters, and proved by the stand-alone checker;
         layers and factors are counted. With two letters exchanged the same check must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 18 cases: no violation, as claimed
     """

@@ -25,7 +25,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: H
     Method: Constructed and proved by the stand-alone checker; letters, layers, factors, dimensions and reachable states
         are counted, and the factors of the construction over all elements.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 15, 1, 1, 3, 120, 2, as claimed
     """

@@ -156,7 +156,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         possible periods, are compared by ranks with those that do not move. With some β‖v‖² = 2 the same check must find
         others. Certificates of the bound β‖v‖² ≥ 2 go through the stand-alone checker; and the norm of a shrinking S_4
         state is the exact mean over all words.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 60 instances: no violation, as claimed
     """

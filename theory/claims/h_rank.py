@@ -111,7 +111,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         n - #cycles swaps by multiplication. With the gate -1 the same check must find violations. Ranks of random
         products. Then S_4 in one layer with one factor is asked for and refused, since a letter of order 3 needs rank 2;
         the certificate goes through the stand-alone checker, and with two factors S_4 is built.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 872 cases: no violation, as claimed
     """

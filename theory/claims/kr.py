@@ -34,7 +34,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: The holonomy cascade of every automaton of three states and up to two letters (three with full effort) is
         built; each component's letters are looked at, and the emulation is proved for all joint states. The same with
         the columns of one table turned by a place must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 378 cases: no violation, as claimed
     """

@@ -44,7 +44,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random automata in the forms for one and for more factors a token. The stand-alone checker derives again why the sizes suffice, and
         the layers are run by their factors on random words of several blocks. The same check must find defects where one of the sizes
         that are needed is left out, or the window is a letter shorter.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 12 instances: no violation, as claimed
     """

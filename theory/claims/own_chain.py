@@ -41,7 +41,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random automata, with sizes found by listing chains and with sizes that fall by one. The stand-alone checker derives again
         why the sizes suffice, and every state of the layers that words lead to is stepped by its factors and compared. The
         same check must find defects where one of the sizes that are needed is left out.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 12 instances: no violation, as claimed
     """

@@ -47,7 +47,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random products of two or three automata of permutations and resets, or of steps along a path, their states in a random
         order. With the projections, or with congruences that the construction chooses itself, the stand-alone checker checks
         the layer. Without one of the projections it must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 30 instances: no violation, as claimed
     """

@@ -55,7 +55,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: All groups ⟨a, b | aⁿ = 1, b^k = a^s, bab⁻¹ = a^r⟩ of even k up to an order. For each representation that needs a cover,
         in each quotient by a kernel and with all elements as letters, the stand-alone checker checks the layer. Without the head for c
         it must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 37 cases: no violation, as claimed
     """

@@ -51,7 +51,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: ours
     Method: For each length, alphabet and format the stand-alone checker lists all numbers that words lead to, in integers, and finds
         one state for each. For one letter more it must find a number with two states.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 33 cases: no violation, as claimed
     """

@@ -46,7 +46,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random functions of the last one to four of two or three letters, minimised; some letters are doubled, and some do nothing. The
         stand-alone checker checks the register, whose length must be at most the number of letters drawn. With one row
         fewer it must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 40 instances: no violation, as claimed
     """

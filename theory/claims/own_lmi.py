@@ -141,7 +141,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         elimination, or the combination of equations is replayed. All 378 pairs of maps of three states are decided.
         The evidence of one automaton must fail for another in which one transition differs. "Contains a, then b" has
         no such vectors, and yet one layer that shrinks recognises it: all its reachable states are classified.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 405 cases: no violation, as claimed
     """

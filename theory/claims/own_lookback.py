@@ -39,7 +39,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random automata with chains and windows, with gates and without. Every state of the layers that words lead to is stepped by its
         factors and compared, and the stand-alone checker accepts the certificate. The same check must find defects where sizes or windows
         are too small.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 12 instances: no violation, as claimed
     """

@@ -41,7 +41,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Both systems are written down in exact numbers and replayed from what is written, their eigenvalues enclosed
         exactly. The other order of the two factors, and all smaller systems of one projection, do not turn. How often
         random systems turn is counted.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 2, 3, as claimed
     """

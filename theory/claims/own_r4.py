@@ -32,7 +32,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Both layers are written down in exact numbers and replayed from what is written; the eigenvalues of I - kkᵀ are
         enclosed exactly. In dimension 1 no channel with a ≥ 0 turns, over all of a small format; in six bits the smallest
         key that counts has dimension 2. How many random fp32 layers count is counted.
-    Examples:
+    Example:
         >>> print(verify().line())
         proved: 2, 3, as claimed
     """

@@ -96,7 +96,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: All 378 pairs of maps of three states: where the bound (this one, or that of PD.N-1 by words) is 2, no three different real
         numbers exist on which both maps are affine, by the real roots of the common divisor of two polynomials. Where such numbers
         exist, a bound of 2 must fail the check. The bound of boxes is reached by own.congruences, and its certificate is checked.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 378 cases: no violation, as claimed
     """

@@ -52,7 +52,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         sink, of which each reads the letter and the states above it; their states in a random order. With these components, or with
         others that the construction chooses itself, the stand-alone checker compares all joint states under all letters with the
         automaton, and reads what a layer passes on from its new state. Without the last component it must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 30 instances: no violation, as claimed
     """

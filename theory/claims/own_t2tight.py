@@ -26,7 +26,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: ours
     Method: The ripple-carry counter is constructed for each L and proved by the stand-alone checker; its layers and
         dimensions are counted. With its two letters exchanged the same check must fail.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 5 cases: no violation, as claimed
     """

@@ -36,7 +36,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Method: Random automata, each with one of its windows. The stand-alone checker lists the image sets again, and every state of the
         layers that words lead to is stepped by its factors and compared. The same check must find defects where the window is
         one letter shorter, or the sets are one state smaller.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 12 instances: no violation, as claimed
     """

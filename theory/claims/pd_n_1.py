@@ -143,7 +143,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         c_q0 (p_a - p_b) = 0, for all q0, a, b and N up to 5; maps that split otherwise must fail the same check. Random
         points of dimension N - 2 always have a map that is not affine on them, while a square turns. The simplex has all
         maps. T_4's bound goes through the stand-alone checker.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 170 cases: no violation, as claimed
     """

@@ -81,7 +81,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         symmetric, the same search must find cycles; so it does among symmetric A that are not ⪰ 0. Then random larger
         matrices in float formats (how many still move after 20,000 steps is reported), all channels of small formats by
         operations, and a key that is too long by a hair.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 10 cases: no violation, as claimed
     """

@@ -43,7 +43,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         non-decreasing map there is for a rounding, or with the modes of hardware. With maps that are not monotone, or A
         that is not symmetric, the same search must find longer cycles. Then random larger matrices in float formats; how
         many still move after 20,000 steps is reported.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 10 cases: no violation, as claimed
     """

@@ -144,7 +144,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
     Source: R7, its theorem on regular languages, by the block delay of DP, Theorem 1
     Method: Random automata, all four layers run in exact numbers on random words; the counter is checked at each phase.
         With a block one token shorter than n - 1 the same check must find wrong states.
-    Examples:
+    Example:
         >>> print(verify().line())
         supported by 12 instances: no violation, as claimed
     """

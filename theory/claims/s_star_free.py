@@ -200,7 +200,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         automaton of a list that has no group, layers of set/reset cells are built and proved on all words by their
         reachable states. For the others the cells are refused, and a diagonal layer gets a certificate of two words that
         it confuses, checked by the stand-alone checker.
-    Examples:
+    Example:
         >>> print(verify().line())
         holds on 240 cases: no violation, as claimed
     """
