@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def on_pairs_of_axes(n: int) -> Rows:
     """Z_2 wr S_n on the vectors ±e_i ± e_j, as sets of two ends."""
     sets = [s for s in itertools.combinations(range(2 * n), 2) if s[1] - s[0] != n]
     place = {s: i for i, s in enumerate(sets)}
-    return [[place[tuple(sorted(row[i] for i in s))] for s in sets] for row in hyperoctahedral(n)]
+    return [[place[min(row[i], row[j]), max(row[i], row[j])] for i, j in sets] for row in hyperoctahedral(n)]
 
 
 def product(first: Rows, second: Rows) -> Rows:
@@ -92,7 +93,7 @@ def regular(rows: Rows, letters: Sequence[Sequence[int]] | None = None) -> Rows:
     ]
 
 
-def found_for(automaton: Automaton | str, **arguments: int) -> tuple[int | None, int, int, str]:
+def found_for(automaton: Automaton | str, **arguments: Any) -> tuple[int | None, int, int, str]:
     """Factors, dimension, number of heads and kind of numbers of a construction whose certificate is valid."""
     lrnn: LRNN = construct(automaton, **arguments)
     assert lrnn.depth == 1
