@@ -71,6 +71,23 @@ def eigenvalues_in_zero_one(facts: Sequence[Sequence[LetterFacts]]) -> bool | No
     return False if False in values else None if None in values or not values else True
 
 
+def parse_per_step(arithmetic: str) -> PerStep:
+    """An arithmetic in which certificates of failure are written.
+
+    Args:
+        arithmetic: its name, such as `per_step:bf16`.
+
+    Raises:
+        InputError: it is not of the kind `per_step`.
+    """
+    model = parse_arithmetic(arithmetic)
+    if not isinstance(model, PerStep) or isinstance(model, PerOp):
+        raise InputError(
+            f"`arithmetic` {arithmetic}: certificates are written for per_step only; for cast call `certify_cast_impossibility` in Python"
+        )
+    return model
+
+
 def why_it_fails(
     learned: Learned,
     in_zero_one: bool | None,
@@ -102,11 +119,7 @@ def why_it_fails(
         return Failure(
             in_zero_one, None, "a certificate needs one layer whose transitions depend on the letter alone"
         )
-    model = parse_arithmetic(arithmetic)
-    if not isinstance(model, PerStep) or isinstance(model, PerOp):
-        raise InputError(
-            f"`arithmetic` {arithmetic}: certificates are written for per_step only; for cast call `certify_cast_impossibility` in Python"
-        )
+    model = parse_per_step(arithmetic)
     heads = []
     for head in learned.heads:
         A, B, start = (np.asarray(model.round(x)) for x in (head.A, head.B, head.H0))

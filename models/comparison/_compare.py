@@ -25,11 +25,10 @@ from ...foundation._arguments import (
 from ...foundation._errors import InputError, LimitError, MirrormataError
 from ...foundation._files import path_of
 from ...theory._realisations import realisation_in, realisation_of
-from ...theory.arithmetic._arithmetic import parse_arithmetic
 from ...theory.arithmetic._rounding import float_format
 from .._sources import ModelSource
 from ..learned._learned import Learned, LearnedHead
-from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, why_it_fails
+from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, parse_per_step, why_it_fails
 from ._extraction import METHODS, Extracted, Method, extract_clusters, extract_exact, extract_learning
 from ._procrustes import align_letters, disparity
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
@@ -81,7 +80,7 @@ def compare(
         require_instance("tolerances", tolerances, Tolerances, "a Tolerances")
     float_format(dtype)
     if arithmetic is not None:
-        parse_arithmetic(arithmetic)
+        parse_per_step(arithmetic)
     ways = require_list("extract", extract, f"a list of ways, of {', '.join(METHODS)}")
     for way in ways:
         require_choice("extract", way, METHODS)
