@@ -40,7 +40,9 @@ $(VENV)/.dev: $(VENV)/.runtime
 demo: $(VENV)/.runtime
 	@$(BIN)/python -m mirrormata.examples.demo
 
-test: lint docs
+# lint and docs side by side: each uses one core for minutes
+test: $(VENV)/.dev
+	$(MAKE) --no-print-directory --output-sync=target -j 2 lint docs
 	$(RUN) -m "not long"
 
 test-quick: $(VENV)/.dev
