@@ -42,7 +42,7 @@ demo: $(VENV)/.runtime
 
 # lint and docs side by side: each uses one core for minutes
 test: $(VENV)/.dev
-	$(MAKE) --no-print-directory --output-sync=target -j 2 lint docs
+	$(MAKE) --no-print-directory -j 2 lint docs
 	$(RUN) -m "not long"
 
 test-quick: $(VENV)/.dev
