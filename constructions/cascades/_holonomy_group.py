@@ -12,6 +12,7 @@ from itertools import permutations
 
 import numpy as np
 
+from ..algebra._conductors import prime_divisors
 from ..algebra.groups._permutations import alternating_kind, cycle_lengths, orbits
 from ..algebra.monoids._solvable import group_order
 from ..automata._automaton import Automaton, Indices
@@ -112,7 +113,7 @@ def _symmetric_orders(n: int, *, even_only: bool) -> Counter[int]:
 def _abelian_name(orders: Counter[int]) -> str:
     """Invariant factors, largest first, from the number of elements of each order."""
     factors: list[int] = []
-    for p in _primes(max(orders)):
+    for p in prime_divisors(max(orders)):
         power, at_most, ranks = p, 1, []
         while True:  # the elements killed by p^k number p^(sum of ranks so far)
             killed = sum(count for o, count in orders.items() if power % o == 0)
@@ -148,7 +149,7 @@ def _dihedral_name(elements: list[Permutation], orders: Counter[int]) -> str | N
 
 def _frobenius_name(order: int, orders: Counter[int]) -> str | None:
     """C_p : C_q where a normal subgroup of prime order p has a cyclic complement of order q prime to p."""
-    for p in sorted(_primes(order), reverse=True):
+    for p in sorted(prime_divisors(order), reverse=True):
         q = order // p
         # the p - 1 elements of order p make one subgroup, which is normal; one of order q is its complement
         if q % p and orders[p] == p - 1 and orders[q]:
@@ -166,15 +167,3 @@ def _order(element: Permutation) -> int:
     while power != identity:
         power, order = _then(power, element), order + 1
     return order
-
-
-def _primes(number: int) -> list[int]:
-    # trial division; beyond the root what is left is prime
-    found, d = [], 2
-    while number > 1:
-        if number % d == 0:
-            found.append(d)
-            while number % d == 0:
-                number //= d
-        d = d + 1 if d * d <= number else max(number, d + 1)
-    return found

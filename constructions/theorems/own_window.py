@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...foundation._errors import LimitError, NotRealisableError
-from .._realisation import Realisation, cost, rank, weigh
+from .._realisation import rank
 from ..algebra._definite import deciding_length, number_maps
 from ..chains._chain import ChainRNN
 from ..chains._sizes import Window, find_windows
@@ -36,7 +36,7 @@ def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
             "a letter permutes them; leave `theorem` out"
         )
     offered = follow_windows(problem, windows)
-    best = [min(offered, key=by) for by in (weigh, by_work, cost)]
+    best = [min(offered, key=partial(rank, objective=objective)) for objective in (None, "work", "layers")]
     distinct = {(form.window, form.sizes): form for form in best}
     return [partial(_take, form) for form in distinct.values()]
 
@@ -60,11 +60,6 @@ def list_windows(problem: Problem) -> list[Window]:
         return find_windows(transitions, problem.limits.window_sets)
     except LimitError as error:
         raise LimitError(f"{problem.automaton.name}: own.window: {error}") from None
-
-
-def by_work(form: Realisation) -> tuple[int, ...]:
-    """What is compared for the least work."""
-    return rank(form, "work")
 
 
 def _take(form: ChainRNN, problem: Problem) -> ChainRNN:

@@ -15,6 +15,8 @@ from itertools import combinations
 import numpy as np
 
 from ...automata._automaton import Indices
+from .._conductors import prime_divisors
+from .._congruences import join_partitions as join_two_partitions
 from ._actions import (
     MAX_TABLE,
     TransitiveAction,
@@ -198,24 +200,11 @@ def _large_normal_subgroups(action: TransitiveAction) -> list[Indices]:
     if len(proper) > 2:
         groups += [[other for other in proper if other is not labels] for labels in proper]
     for parts in groups:
-        labels = first_appearance(_join(parts))
+        labels = first_appearance(reduce(join_two_partitions, parts))
         if labels.any() and labels.tobytes() not in found:
             found[labels.tobytes()] = None
             listed.append(labels)
     return listed[:MAX_NORMAL]
-
-
-def _join(partitions: Sequence[Indices]) -> Indices:
-    """The finest partition that is coarser than all of the given ones."""
-    labels = np.arange(len(partitions[0]))
-    while True:
-        before = labels
-        for partition in partitions:
-            least = np.full(int(partition.max()) + 1, len(labels), dtype=np.int64)
-            np.minimum.at(least, partition, labels)
-            labels = least[partition]
-        if (labels == before).all():
-            return labels
 
 
 def _typical_elements(letters: Indices) -> list[int]:
@@ -225,7 +214,7 @@ def _typical_elements(letters: Indices) -> list[int]:
     for letter in letters:
         # all cycles of a letter have one length in a regular action
         order = cycle_lengths(letter)[0]
-        for p in (p for p in range(2, order + 1) if order % p == 0 and all(p % d for d in range(2, p))):
+        for p in prime_divisors(order):
             point = 0
             for _ in range(order // p):
                 point = int(letter[point])

@@ -15,6 +15,7 @@ from math import lcm
 import numpy as np
 
 from ...automata._automaton import Indices
+from .._conductors import prime_divisors
 from ._actions import first_appearance
 from ._permutations import cycle_counts, cycle_lengths, orbits
 
@@ -127,13 +128,8 @@ def _candidates(points: Indices) -> Iterator[Indices]:
 def _prime_powers(element: Indices) -> Iterator[Indices]:
     """The powers of an element that have prime order."""
     order = lcm(*cycle_lengths(element))
-    rest, p = order, 2
-    while rest > 1:
-        if rest % p == 0:
-            while rest % p == 0:
-                rest //= p
-            yield _power(element, order // p)
-        p += 1 if p * p <= rest else max(rest - p, 1)
+    for p in prime_divisors(order):
+        yield _power(element, order // p)
 
 
 def _power(element: Indices, exponent: int) -> Indices:
