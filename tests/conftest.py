@@ -28,7 +28,7 @@ settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
-SECONDS = {"install": 1800, "long": 3600}
+SECONDS = {"install": 1800, "long": 3600, "exhaustive": 3600}
 """How many seconds a test with one of these marks may take; all others have the `timeout` of pyproject.toml."""
 
 

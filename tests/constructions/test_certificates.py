@@ -23,6 +23,7 @@ from mirrormata.constructions.certificates._table import certificate, lrnn_from_
 from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.constructions.theorems._registry import construction_of
 from mirrormata.foundation._errors import InputError, NotRealisableError
+from mirrormata.tests.samples import sampled
 from mirrormata.tests.theory.certified import CONSTRUCTIONS, document, lrnn
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at
 from mirrormata.theory._check import all_checkers, check
@@ -93,11 +94,11 @@ def noticed(name: str, count: int, seed: int) -> None:
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_random_changes_of_leaves_are_noticed(name: str) -> None:
-    noticed(name, 200, 0)
+    noticed(name, 60 if name.startswith("A5") else 200, 0)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", SAMPLED)
+@pytest.mark.parametrize("name", sampled(SAMPLED, 3))
 def test_thousands_of_changes_of_leaves_are_noticed(name: str) -> None:
     noticed(name, 300 if name.startswith("A5") else 2_000, 1)
 

@@ -20,6 +20,7 @@ from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.certificates._table import certificate
 from mirrormata.constructions.formats.transformations import number_points
 from mirrormata.tests.constructions.random_automata import automaton_of, renamed
+from mirrormata.tests.samples import sampled
 from mirrormata.theory._check import check
 
 
@@ -120,7 +121,7 @@ def test_figures_do_not_depend_on_names_and_orders(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", sampled(NUMBERS, 4))
 def test_figures_do_not_depend_on_many_renamings(name: str) -> None:
     automaton = automaton_from_spec(name)
     for seed in range(10, 20):

@@ -26,6 +26,7 @@ from mirrormata.foundation._errors import LimitError
 from mirrormata.tests.constructions.cascade_zoo import automaton_of as points
 from mirrormata.tests.constructions.library_numbers import LIBRARY_NUMBERS
 from mirrormata.tests.constructions.random_automata import automata, random_words
+from mirrormata.tests.samples import sampled
 from mirrormata.tests.theory.certified import CASES
 from mirrormata.tests.theory.test_refutation import holds_up
 from mirrormata.theory._check import check
@@ -79,7 +80,7 @@ def drawn(number: int, first_seed: int) -> Automaton:
     )
 
 
-@pytest.mark.parametrize(("count", "seconds"), [(200, 120), pytest.param(2000, 600, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("count", "seconds"), [(200, 120), pytest.param(2000, 600, marks=pytest.mark.exhaustive)])
 def test_random_automata(count: int, seconds: float, capsys: pytest.CaptureFixture[str]) -> None:
     begun, counts = time.process_time(), Counts()
     for number in range(count):
@@ -149,7 +150,7 @@ def test_library(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [e.name for e in LIBRARY_NUMBERS])
+@pytest.mark.parametrize("name", sampled([e.name for e in LIBRARY_NUMBERS], 5))
 def test_a_million_tokens(name: str) -> None:
     made = construct(automaton(name), exactness="integer")
     assert made.exactness == "integer"
@@ -230,7 +231,7 @@ def test_full_cascades_of_hard_semigroups(name: str, seconds: float) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", list(json.loads((DATA / "holonomy.json").read_text())))
+@pytest.mark.parametrize("name", sampled(json.loads((DATA / "holonomy.json").read_text()), 3))
 def test_every_semigroup_of_the_table(name: str) -> None:
     made, _ = full_cascade(name)
     assert made.exactness == "integer"

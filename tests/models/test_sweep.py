@@ -228,7 +228,7 @@ def _trained(errors: str) -> list[str]:
 
 @pytest.mark.long
 def test_two_processes_divide_the_cells(small: Sweep, tmp_path: Path) -> None:
-    slow = written(tmp_path, TEXT.replace("steps = 3", "steps = 150"))
+    slow = written(tmp_path, TEXT.replace("steps = 3", "steps = 60"))
     both = [_sweep(slow, tmp_path / "out") for _ in range(2)]
     first, second = (_trained(process.communicate(timeout=300)[1]) for process in both)
     keys = sorted(cell.key for cell in read_sweep(slow).cells)
@@ -240,7 +240,7 @@ def test_two_processes_divide_the_cells(small: Sweep, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_killed_process_leaves_its_cell_to_another(tmp_path: Path) -> None:
-    slow = written(tmp_path, TEXT.replace("steps = 3", "steps = 400\ncheckpoint_every = 20"))
+    slow = written(tmp_path, TEXT.replace("steps = 3", "steps = 150\ncheckpoint_every = 20"))
     sweep, place = read_sweep(slow), SweepFolder(tmp_path / "out")
     both = [_sweep(slow, place.path) for _ in range(2)]
     while all(process.poll() is None for process in both):

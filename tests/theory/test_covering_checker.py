@@ -19,6 +19,7 @@ from mirrormata.constructions.cascades._cascade import cascade
 from mirrormata.constructions.cascades._layers import cascade_lrnn
 from mirrormata.constructions.certificates._table import certificate
 from mirrormata.tests.constructions.cascade_zoo import BY_HAND, OPTIONS, automaton_of, document, drawn, levels
+from mirrormata.tests.samples import sampled
 from mirrormata.tests.theory import cascade_corruption as corruption
 from mirrormata.tests.theory.corruption import corrupted, leaves, other_values, replaced, structural, value_at
 from mirrormata.theory.base.certificates import by_hand
@@ -75,7 +76,7 @@ def test_random_changes_of_leaves_are_noticed(name: str, option: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "option"), SEVERAL + ONE_LEVEL)
+@pytest.mark.parametrize(("name", "option"), sampled(SEVERAL + ONE_LEVEL, 3))
 def test_thousands_of_changes_of_leaves_are_noticed(name: str, option: str) -> None:
     noticed(document(name, option), 2_000, random.Random(1))
 
@@ -131,7 +132,7 @@ def test_no_leaf_of_an_awkward_automaton_is_free(seed: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(10, 20))
+@pytest.mark.parametrize("seed", sampled(range(10, 20), 3))
 def test_no_leaf_of_many_awkward_automata_is_free(seed: int) -> None:
     every_leaf_of_drawn(seed, 25, 5)
 
