@@ -20,12 +20,15 @@ from mirrormata.kernels import (
     delta_product,
     diagonal_scan,
     l2_normalise,
+    launch_counts,
     rank_one_scan,
+    reset_launch_counts,
     rms_normalise,
     selective_scan,
     short_convolution,
 )
-from mirrormata.kernels.delta._plan import KERNEL_WIDTHS, chunk_plan, kernel_width
+from mirrormata.kernels.delta._hopper_plan import ROWS, hopper_plan
+from mirrormata.kernels.delta._plan import KERNEL_WIDTHS, chunk_plan, kernel_width, next_power_of_two
 from mirrormata.kernels.scans._selective import selective_decays
 
 Drawn = dict[str, Any]
@@ -196,6 +199,110 @@ def run_delta(backend: str) -> Callable[[Drawn, Tensors], list[Tensor]]:
         return [o] if final is None else [o, final]
 
     return run
+
+
+# delta_product on Hopper
+
+HOPPER_GATES = ("mixed", "weak", "strong", "signed", "ones")
+"""As `delta_inputs` draws them; exp(-0.1 u) for u uniform in [0, 1]; exp(-8 u); weak ones that are negative or zero now and then; 1."""
+
+
+def hopper_variant(random: Random) -> Drawn:
+    """Of what the Gluon kernels take (`_hopper_plan`): their widths, up to four factors, no gates in float16, nothing packed."""
+    dtype = random.choice(["bfloat16", "bfloat16", "float16"])
+    return {
+        "mode": "chunk",
+        "dtype": dtype,
+        "widths": [random.choice((*[64] * 4, *[128] * 4, 256)) for _ in "KV"],
+        "householders": random.randint(1, 4),
+        "edge": random.choice([-1, 0, 1, None]),
+        "long": random.random() < 0.3,
+        "gate": random.choice([None, "a", "a", "g"]) if dtype == "bfloat16" else None,
+        "packed": False,
+        "initial": random.random() < 0.5,
+        "final": random.random() < 0.5,
+        "heads": kind(random),
+        "many": random.random() < 0.2,
+        "l2norm": False,
+    }
+
+
+def hopper_shape(random: Random, x: Drawn) -> Drawn:
+    """Two chunks of tokens or more, at and beside the end of one or inside; long ones have more than a segment has."""
+    K, V = (random.choice([w, random.randint(max(33, w // 2 + 1), w)]) for w in x["widths"])
+    heads = size(random, x["heads"], 16 if x["many"] else 5)
+    sequences = -(-150 // heads) if x["many"] else random.randint(1, 4)
+    chunk = ROWS // next_power_of_two(x["householders"])
+    most = min(90, max(3, 2_000_000 // (sequences * heads * (K + V) * ROWS)))
+    edge = random.randint(2, chunk - 2) if x["edge"] is None else x["edge"]
+    edge -= edge > 0 and edge % 16 == 0
+    least = 1 if edge > 0 else 2
+    chunks = random.randint(17, most) if x["long"] and most > 17 else random.randint(least, min(8, most))
+    # kernels would be compiled anew for a multiple of 16
+    chunks -= (chunks + (edge > 0)) % 16 == 0
+    return {
+        "K": K,
+        "V": V,
+        "tokens": chunks * chunk + edge,
+        "heads": heads,
+        "batch": sequences,
+        "sequences": sequences,
+        "bounds": None,
+        "beta": random.choice([None, None, 1.0, 2.0]),
+        "scale": random.choice([None, 1.0, -0.3]),
+        "gates": random.choice(HOPPER_GATES),
+    }
+
+
+def hopper_inputs(x: Drawn, generator: torch.Generator) -> Tensors:
+    """Those of `delta_inputs`, with gates of the kind that was drawn."""
+    found = delta_inputs(x, generator)
+    if x["gate"] is None or x["gates"] == "mixed":
+        return found
+    u = uniform(generator, 0, 1, x["batch"], x["tokens"], x["heads"])
+    logarithms = {"weak": -0.1 * u, "strong": -8 * u}.get(x["gates"], -0.1 * u)
+    if x["gates"] == "ones":
+        logarithms = torch.zeros_like(u)
+    if x["gate"] == "g":
+        found["g"] = logarithms
+        return found
+    found["a"] = logarithms.exp()
+    if x["gates"] == "signed":
+        chance = uniform(generator, 0, 1, *u.shape)
+        found["a"] = torch.where(chance < 0.2, -found["a"], found["a"])
+        found["a"] = torch.where(chance > 0.97, 0.0, found["a"])
+    return found
+
+
+def run_hopper_twice(x: Drawn, tensors: Tensors) -> list[Tensor]:
+    """Results with a backward pass and without one, which are of different kernels; on Hopper these must be that chip's."""
+    run = run_delta("triton")
+    found = []
+    for save in (True, False):
+        reset_launch_counts()
+        with torch.set_grad_enabled(save):
+            found += run(x, tensors)
+        ran = "advance_hopper" in launch_counts()
+        if ran != expect_hopper(x, tensors, save):
+            raise AssertionError(f"kernels of Hopper ran: {ran}, with a backward pass: {save}")
+    return found
+
+
+def expect_hopper(x: Drawn, tensors: Tensors, save: bool) -> bool:
+    """Whether its kernels take the call on this GPU."""
+    q = tensors["q"]
+    if q.device.type != "cuda" or torch.cuda.get_device_capability(q.device) != (9, 0) or x["bounds"]:
+        return False
+    wide = kernel_width(x["K"]), kernel_width(x["V"])
+    pairs = x["batch"] * x["heads"]
+    how = {"gated": x["gate"] is not None, "tokens": x["tokens"], "pairs": pairs, "save": save}
+    return hopper_plan(*wide, q.dtype, x["householders"], **how) is not None
+
+
+def run_exact_twice(x: Drawn, tensors: Tensors) -> list[Tensor]:
+    """The results of `run_hopper_twice`, the second ones without gradients as well."""
+    found = run_delta("torch")(x, tensors)
+    return [*found, *(y.detach() for y in found)]
 
 
 # the scans
@@ -407,6 +514,9 @@ OPERATORS = {
         )
         for mode in ("recurrent", "chunk", "scan", "auto")
     },
+    "delta_product_hopper": Operator(
+        *(hopper_variant, hopper_shape, hopper_inputs, run_hopper_twice, run_exact_twice, CHUNKS)
+    ),
     "diagonal_scan": Operator(
         *(diagonal_variant, diagonal_shape, diagonal_inputs),
         *(run_diagonal("triton"), run_diagonal("torch"), NARROW),

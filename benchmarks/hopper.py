@@ -1,6 +1,7 @@
 """`delta_product` on a Hopper GPU: the kernels of that chip beside the kernels of every chip, forward, and forward and backward.
 
     python -m mirrormata.benchmarks.hopper [--shapes NAME,NAME] [--output FILE]
+    python -m mirrormata.benchmarks.hopper --words 1048576 [--output FILE]      words over S_5 alone, of so many tokens
 
 Milliseconds of CUDA graphs, caches flushed: medians, with the 20th and 80th percentile; MiB that forward and backward take at
 most beside the inputs; errors of outputs, and the largest of all gradients', against float64; wrong entries of outputs and last
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 
 from mirrormata.benchmarks.machine import driver_version, installed, results_file
-from mirrormata.kernels import delta_product
+from mirrormata.kernels import delta_product, launch_counts, reset_launch_counts
 
 Row = dict[str, Any]
 SHAPES = {
@@ -84,6 +85,46 @@ def permute_states(keys: Tensor) -> Tensor:
     found = torch.zeros(5, 5)
     found[range(5), order] = 1.0
     return found
+
+
+def long_words(tokens: int, device: str) -> list[Row]:
+    """Wrong entries of all outputs and of the last state on a word over S_5, four swaps a token, and which kernels ran.
+
+    Without gates, and with gates of 1 and -1 in turn at random, whose product is a sign of all entries.
+    """
+    from mirrormata.benchmarks.kernel_accuracy import swap_words
+
+    inputs, outputs, state = swap_words(tokens, 0)
+    generator = torch.Generator().manual_seed(3)
+    signs = 1.0 - 2.0 * torch.randint(2, (1, tokens, 1), generator=generator)
+    rows: list[Row] = []
+    for K, V in ((64, 64), (128, 128), (64, 128)):
+        wide = [torch.nn.functional.pad(x, (0, K - 5)) for x in inputs[:2]]
+        wide += [torch.zeros(*inputs[2].shape[:3], V), inputs[3]]
+        initial = torch.zeros(1, 1, K, V, device=device)
+        initial[0, 0, range(5), range(5)] = 1.0
+        for dtype, gates in ((torch.bfloat16, None), (torch.bfloat16, signs), (torch.float16, None)):
+            sign = torch.ones(tokens) if gates is None else gates[0, :, 0].cumprod(0)
+            x = [y.to(device, dtype) for y in wide]
+            a = None if gates is None else gates.to(device)
+            options: dict[str, Any] = {"householders": 4, "scale": 1.0, "output_final_state": True}
+            q, k, v, beta = x
+            reset_launch_counts()
+            with torch.no_grad():
+                o, final = delta_product(q, k, v, beta, a=a, initial_state=initial, mode="chunk", **options)
+            assert final is not None
+            row: Row = {"tokens": tokens, "K": K, "V": V, "dtype": str(dtype)[6:]}
+            row["gates"] = "none" if a is None else "1 and -1"
+            row["kernels"] = sorted(launch_counts())
+            expected = torch.zeros(tokens, V)
+            expected[:, :5] = outputs * sign[:, None]
+            row["outputs wrong"] = int((o[0, :, 0].float().cpu() != expected).sum())
+            expected = torch.zeros(K, V)
+            expected[:5, :5] = state * sign[-1]
+            row["state wrong"] = int((final[0, 0].cpu() != expected).sum())
+            rows.append(row)
+            print(json.dumps(row), flush=True)
+    return rows
 
 
 def call_both(inputs: list[Tensor], a: Tensor | None, do: Tensor, **options: Any) -> tuple[Tensor, ...]:
@@ -181,14 +222,19 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", default=",".join(SHAPES), help=f"some of {', '.join(SHAPES)}")
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/hopper_CARD.json")
+    parser.add_argument("--words", type=int, help="tokens of words over S_5, in place of all else")
+    parser.add_argument("--output", type=Path, help="default: benchmarks/results/hopper[_words]_CARD.json")
     options = parser.parse_args()
     if not torch.cuda.is_available() or not multiprocessors(torch.device("cuda", 0)):
         sys.exit("hopper: no Hopper GPU here")
     card = torch.cuda.get_device_name()
     versions = {name: installed(name) for name in ("torch", "triton")}
     report: Row = {"card": card, "driver": driver_version(), **versions, "rows": []}
-    output = options.output or results_file("hopper", card)
+    output = options.output or results_file("hopper_words" if options.words else "hopper", card)
+    if options.words:
+        report["rows"] = long_words(options.words, "cuda")
+        output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        return
 
     def timed(run: Callable[[], Any]) -> list[float]:
         graph = captured(run)

@@ -19,22 +19,27 @@ def milliseconds(run: Pass, budget: int = 100) -> list[float]:
     return [round(x, 4) for x in (median, low, high)]
 
 
-def captured(run: Pass) -> Pass | None:
-    """The call as a CUDA graph, or None where it cannot be captured."""
+def capture(run: Pass) -> Pass:
+    """The call as a CUDA graph; a `RuntimeError` where it cannot be captured."""
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     stream.wait_stream(torch.cuda.current_stream())
-    try:
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                run()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+    with torch.cuda.stream(stream):
+        for _ in range(3):
             run()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph.replay
+
+
+def captured(run: Pass) -> Pass | None:
+    """The same, or None where it cannot be captured."""
+    try:
+        return capture(run)
     except RuntimeError:
         torch.cuda.synchronize()
         return None
-    return graph.replay
 
 
 def host(run: Pass) -> float:

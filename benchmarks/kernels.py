@@ -126,7 +126,7 @@ def compare(name: str, dtype: torch.dtype, gate: str, peer: bool) -> Row:
         if who == "FLA" and not peer:
             continue
         try:
-            # the peer's backward pass refuses to be captured
+            # of the peer's backward pass `kernel_peers` has a graph
             graphs = () if dtype == torch.float32 or name == "long" else ("forward", "both")
             row[who] = timed(function, leaves, graphs if who == "ours" else graphs[:1])
             o = function(*leaves)

@@ -315,7 +315,9 @@ def _flashinfer() -> Function:
 
     def run(q: Any, k: Any, v: Any, beta: Any, g: Any, initial_state: Any = None, cu_seqlens: Any = None, scale: Any = None) -> Any:  # fmt: skip
         B, T, H, D = q.shape
-        bounds = torch.arange(0, B * T + 1, max(T, 1), device=q.device) if cu_seqlens is None else cu_seqlens
+        if T == 0:
+            raise NotImplementedError("calls without tokens do not reach the kernel")
+        bounds = torch.arange(0, B * T + 1, T, device=q.device) if cu_seqlens is None else cu_seqlens
         o = torch.empty(B * T, H, D, dtype=q.dtype, device=q.device)
         final = torch.empty(len(bounds) - 1, H, D, D, dtype=torch.float32, device=q.device)
         # its states are [V, K]

@@ -33,6 +33,7 @@ DELTA |= {"K": 5, "V": 20, "tokens": 9, "heads": 1, "batch": 1, "sequences": 3, 
 SIZES = {"seeds": 2, "batch": 1, "tokens": 5, "sequences": 1, "bounds": None, "final": True, "initial": True}
 TINY: dict[str, dict[str, Any]] = {
     **{f"delta_product_{mode}": {**DELTA, "mode": mode} for mode in ("recurrent", "chunk", "scan", "auto")},
+    "delta_product_hopper": {**DELTA, "mode": "chunk", "gates": "mixed"},
     "diagonal_scan": {
         **SIZES,
         "channels": 3,

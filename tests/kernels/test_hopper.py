@@ -6,6 +6,7 @@ the recurrence and autograd; that the kernels compile is tested in `test_kernel_
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,7 @@ from mirrormata.benchmarks.hopper import (
     PASSES,
     SHAPES,
     draw_swaps,
+    long_words,
     measure,
     permute_states,
     table_rows,
@@ -480,6 +482,17 @@ def test_what_the_forward_pass_saves_is_what_fake_tensors_say(gate: str) -> None
 
 
 # The benchmark
+
+
+@pytest.mark.skipif(not has_hopper() and DEVICE.type == "cuda", reason="on every chip's kernels elsewhere")
+def test_the_long_words_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_hopper():  # the torch chunks in place of the kernels
+        on_torch = partial(delta_product, backend="torch")
+        monkeypatch.setattr("mirrormata.benchmarks.hopper.delta_product", on_torch)
+    rows = long_words(70, DEVICE.type)
+    assert len(rows) == 9
+    assert all(row["outputs wrong"] == row["state wrong"] == 0 for row in rows)
+    assert not has_hopper() or all("advance_hopper" in row["kernels"] for row in rows)
 
 
 @pytest.mark.parametrize("gate", GATES)

@@ -10,6 +10,8 @@ from mirrormata.benchmarks.exchange import HEAD as EXCHANGE_HEAD
 from mirrormata.benchmarks.exchange import table_rows as exchange_rows
 from mirrormata.benchmarks.hopper import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
+from mirrormata.benchmarks.kernel_peers_table import judged, refusals
+from mirrormata.benchmarks.kernel_peers_table import table_rows as kernel_peers_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.benchmarks.named_automata import HEAD as NAMED_HEAD
@@ -61,6 +63,25 @@ def hopper_table() -> str:
     head = ["shape", "B, T, H, K, V, n_h", "gate", "passes", "Hopper", "others", "ratio"]
     head += ["MiB", "the others'", "error", "the others'"]
     return table(head, hopper_rows(measured_results("hopper_nvidia_h200")), range(4, 11))
+
+
+def kernel_peers_table() -> str:
+    """Times of `delta_product` and of its strongest peers, by graphs and eagerly."""
+    head = ["shape", "B, T, H, K = V, n_h", "gates", "passes", "who", "graph", "ratio", "eager", "ratio"]
+    head += ["MiB", "error"]
+    return table(head, kernel_peers_rows(measured_results("kernel_peers_nvidia_h200")), range(5, 11))
+
+
+def kernel_refusals_table() -> str:
+    """What peers do not run, with their reasons."""
+    head = ("who", "passes", "reason", "where")
+    return table(head, refusals(measured_results("kernel_peers_nvidia_h200")))
+
+
+def kernel_targets_table() -> str:
+    """What was wanted beside the peers, and what was measured."""
+    head = ("shape", "gates", "passes", "wanted", "measured", "verdict")
+    return table(head, judged(measured_results("kernel_peers_nvidia_h200")), (4,))
 
 
 def layer_kernels_table() -> str:
