@@ -180,8 +180,13 @@ def construct(
         print_table(
             write_headline(found, reached), [(k, as_text(v)) for k, v in facts.items() if v not in (None, [])]
         )
-        for note in dict.fromkeys((*automaton.notes, *equal_states(automaton), *found.notes)):
-            say(f"note: {note}")
+        notes = [*automaton.notes, *equal_states(automaton), *found.notes]
+        if found.exactness == "algebraic" and request == Request(coordinates=coordinates):
+            notes.append(
+                "`exactness` integer builds one of integers, which is right at any length in every format that holds them"
+            )
+        for note in dict.fromkeys(notes):
+            say(f"note: {with_options(note)}")
         say_written(output, picture)
 
 

@@ -50,11 +50,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(imports, name="import", rich_help_panel=MODELS)
 
 
-def _table_of(text: str) -> Any:
-    """The linear RNN of a certificate, or of what is constructed for a SPEC; it must be a table."""
+def _table_of(text: str, theorem: str | None = None) -> Any:
+    """The linear RNN of a certificate, or of what is constructed for a SPEC; it must be a table, such as `theorem` gives."""
     from ..theory._realisations import realisation_of, require_table
 
-    return require_table(realisation_of(construct_if_spec(text, table=True)), text)
+    return require_table(realisation_of(construct_if_spec(text, table=True)), text, theorem)
 
 
 def export_npz(
@@ -77,7 +77,7 @@ def export_npz(
     """
     from ..theory._export import export_npz as write
 
-    _export(write, certificate, output, max_entries, as_json)
+    _export(write, certificate, output, max_entries, as_json, "G.A3")  # always one layer with one head
 
 
 def export_safetensors(
@@ -147,10 +147,15 @@ def export_model(
 
 
 def _export(
-    write: Callable[..., None], certificate: str, output: str, max_entries: int, as_json: bool
+    write: Callable[..., None],
+    certificate: str,
+    output: str,
+    max_entries: int,
+    as_json: bool,
+    theorem: str | None = None,
 ) -> None:
     refuse_input_as_output(output, certificate)
-    write(_table_of(certificate), output, max_entries=max_entries)
+    write(_table_of(certificate, theorem), output, max_entries=max_entries)
     if as_json:
         print_json({"certificate": certificate, "written": output})
     else:

@@ -99,7 +99,7 @@ def print_table(title: str, rows: list[tuple[str, str]]) -> None:
     for label, text in rows:
         table.add_row(label, with_options(text))
     shown = console()
-    shown.print(title, style="bold")
+    shown.print(with_options(title), style="bold")
     shown.print(table)
 
 
@@ -114,7 +114,7 @@ def print_columns(title: str, rows: list[list[str]]) -> None:
     for row in rows[1:]:
         table.add_row(*map(with_options, row))
     shown = console()
-    shown.print(title, style="bold")
+    shown.print(with_options(title), style="bold")
     shown.print(table)
 
 

@@ -92,9 +92,19 @@ class Request:
         Args:
             found: a realisation.
         """
+        return self.excess(found) == 0
+
+    def excess(self, found: Realisation) -> int:
+        """By how much the layers, factors and dimension of a realisation exceed the bounds, in all.
+
+        Args:
+            found: a realisation.
+        """
         factors = cost(found)[1]  # very many where a letter is no product of factors
         reached = {"max_layers": found.depth, "max_householders": factors, "max_dim": found.dim}
-        return all(bound is None or reached[name] <= bound for name, bound in self.bounds().items())
+        return sum(
+            max(0, reached[name] - bound) for name, bound in self.bounds().items() if bound is not None
+        )
 
     def problem(self, automaton: Automaton, limits: Limits | None) -> Problem:
         """Combine an automaton with limits and with the coordinates of this request.
@@ -550,14 +560,15 @@ def replace_limits(problem: Problem, limits: Limits) -> Problem:
 
 def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisation | LimitError]) -> Choice:
     within: list[Realisation] = []
-    outside: list[tuple[int, int, int]] = []
+    # by how much it exceeds what is asked for, and its layers, factors and dimension
+    outside: list[tuple[int, int, int, int]] = []
     left_out: LimitError | None = None
     for found in offers:
         if isinstance(found, LimitError):
             left_out = found
         elif not request.admits(found):
             layers, factors, _, dim, _ = cost(found)
-            outside.append((layers, factors, dim))
+            outside.append((request.excess(found), layers, factors, dim))
         else:
             within.append(found)
     if within:
@@ -569,9 +580,9 @@ def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisati
         raise NotRealisableError(
             f"{asked}; leave {'one of them' if len(request.list_asked()) > 1 else 'it'} out"
         )
-    layers, factors, dim = min(outside)
+    _, layers, factors, dim = min(outside)
     shown = f"{count_noun(layers, 'layer')} with {count_noun(factors, 'factor')} and dimension {dim}"
-    raise NotRealisableError(f"{asked}; the nearest on offer has {shown}: `plan` lists them")
+    raise NotRealisableError(f"{asked}; the nearest of those that were built has {shown}: `plan` lists them")
 
 
 def pick(offers: Sequence[Realisation], request: Request) -> Realisation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..foundation._errors import InputError
 from ..foundation._files import is_file, parse_json, read_text, write_text
 
 FORMAT = "mirrormata-certificate/1"
+_BEGIN = re.compile(rb'\s*\{\s*"format"\s*:\s*"%s"' % FORMAT.encode())
 
 
 class Certified(Protocol):
@@ -143,10 +145,19 @@ def find_document(path: str | Path) -> dict[str, Any] | None:
     Raises:
         InputError: a `.json` file that cannot be read, or holds no JSON.
     """
-    if Path(path).suffix != ".json" or not is_file(path):
+    if not is_file(path) or not (Path(path).suffix == ".json" or begins_as_certificate(path)):
         return None
     document = parse_json(read_text(path), str(path))
     return dict(document) if is_certificate(document) else None
+
+
+def begins_as_certificate(path: str | Path) -> bool:
+    """Whether a file, whatever its name, begins as certificates do that this package writes."""
+    try:
+        with open(path, "rb") as file:
+            return _BEGIN.match(file.read(200)) is not None
+    except OSError:  # who reads the whole says why it cannot be read
+        return False
 
 
 def is_certificate(value: object) -> TypeGuard[Mapping[str, Any]]:

@@ -9,10 +9,11 @@ from pathlib import Path
 from ..foundation._arguments import require_choice, require_count, require_path, require_text
 from ..foundation._errors import InputError
 from ..foundation._files import is_file, is_folder, shown_path, system_errors
+from ._document import begins_as_certificate
 from .algebra.groups._finite_group import PRODUCTS, Product
 from .automata._acceptor import MAX_STATES, with_start_text
 from .automata._automaton import TRACKS, Automaton, Track, minimise
-from .automata._format import Format, all_formats, format_of_file, list_extensions
+from .automata._format import Format, all_formats, format_of_file, list_extensions, refuse_certificate
 
 _WANTED = "give a name of the library, such as parity, or the file of an automaton"
 MAX_TRANSITIONS = 10_000_000
@@ -115,6 +116,8 @@ def _format_of(spec: str) -> Format | None:
             return prefixed
     path = Path(spec)
     suffix = path.suffix.lower()
+    if suffix and is_file(path) and begins_as_certificate(path):
+        raise refuse_certificate(spec)
     found = format_of_file(path) if suffix else None
     if found is not None:
         return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..constructions._document import is_certificate
+from ..constructions._document import begins_as_certificate, is_certificate
 from ..constructions._lrnn import as_table
 from ..constructions._realisation import Realisation
 from ..constructions._spec import automaton_from_spec
@@ -31,7 +31,7 @@ def is_spec(text: str) -> bool:
     if is_folder(text) or path.suffix in MODEL_FILES:
         return False
     if is_file(text):
-        known = bool(formats_by_extension(path.suffix))
+        known = bool(formats_by_extension(path.suffix)) and not begins_as_certificate(text)
         return known and (path.suffix.lower() != ".json" or _is_automaton(text))
     if ":" in text and any(f.prefix and text.startswith(f.prefix) for f in all_formats()):
         return True

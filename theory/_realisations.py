@@ -38,13 +38,16 @@ def lrnn_of(path: str) -> LRNN:
     return require_table(realisation_of(path), path)
 
 
-def require_table(found: Realisation, name: str) -> LRNN:
-    """What a certificate of this name constructs, as a table; `InputError` where it has none."""
+def require_table(found: Realisation, name: str, theorem: str | None = None) -> LRNN:
+    """What a certificate of this name constructs, as a table; `InputError` where it has none.
+
+    `theorem`: the construction that the error advises; None for one whose table has GH factors.
+    """
     table = as_table(found)
     if table is None:
         raise InputError(
             f"{name}: a certificate of kind {found.kind} holds no table of a linear RNN; one of kind table or horizon does: "
-            f"construct {found.automaton.name} with `theorem` {found.table_theorem}"
+            f"construct {found.automaton.name} with `theorem` {theorem or found.table_theorem}"
         )
     return table
 

@@ -53,11 +53,18 @@ class Outcome:
         """What was found, in one sentence or two."""
         r = self.report
         tokens = f"{count_noun(r.tokens, 'token')} in {'exact numbers' if r.dtype == 'exact' else r.dtype}"
+        end = ""
         if r.errors:
             found = f"{count_noun(r.errors, 'wrong state')} after {tokens}, the first after token {r.first_error:,}"
+            if self.horizon is not None:
+                end = (
+                    f" Its numbers are algebraic, and {r.dtype} rounds them: `dtype` exact is right at any length, and a construction "
+                    "with `exactness` integer in every format that holds its integers."
+                )
         else:
             found = f"no wrong state after {tokens}"
-        end = "" if self.state is None else f" The word leads to state {self.state}, output {self.output}."
+        if self.state is not None:
+            end += f" The word leads to state {self.state}, output {self.output}."
         return f"{self.name}: {found}.{end}"
 
     def rows(self) -> list[tuple[str, str]]:

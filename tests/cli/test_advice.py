@@ -130,3 +130,37 @@ def test_a_device_that_is_not_there(call: Any, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     error = call("train", "parity", "-o", "x", "--device", "cuda", *TRAINING).error
     assert error.endswith("choose cpu or auto: torch finds no GPU here")
+
+
+def test_algebraic_numbers_come_with_the_integer_construction(call: Any, tmp_path: Path) -> None:
+    file = str(tmp_path / "mod60.json")
+    advice = "--exactness integer"
+    assert advice in call("construct", "mod:60", "-o", file).out
+    assert advice not in call("construct", "mod:60", "--theorem", "DP.T4").out
+    assert advice not in call("construct", "S5").out
+    found = call("run", file, "--random", "4", "--length", "2000")
+    assert "--dtype exact is right at any length" in " ".join(found.out.split())
+    assert advice not in call("run", file, "--random", "4", "--length", "20", "--dtype", "fp32").out
+
+
+def test_a_certificate_is_known_by_its_content(call: Any, tmp_path: Path) -> None:
+    file = str(tmp_path / "s5.txt")
+    call("construct", "S5", "-o", file)
+    assert call("check", file).out.startswith("valid")
+    assert call("run", file, "--random", "2", "--length", "50").status == 0
+    refused = call("plan", file)
+    assert refused.status == 2
+    assert "is a certificate, and an automaton is wanted" in refused.err
+
+
+def test_the_npz_of_a_rule_advises_what_can_be_written(call: Any, tmp_path: Path) -> None:
+    spec, files = (
+        "regex:(a|b)*a(a|b){3}",
+        [str(tmp_path / name) for name in ("one.json", "two.json", "two.npz")],
+    )
+    call("construct", spec, "--theorem", "own.chain", "-o", files[0])
+    refused = call("export", "npz", files[0], "-o", files[2])
+    assert refused.status == 2
+    assert "--theorem G.A3" in refused.err
+    call("construct", spec, "--theorem", "G.A3", "-o", files[1])
+    assert call("export", "npz", files[1], "-o", files[2]).status == 0

@@ -80,7 +80,9 @@ def drawn(number: int, first_seed: int) -> Automaton:
     )
 
 
-@pytest.mark.parametrize(("count", "seconds"), [(200, 120), pytest.param(2000, 600, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    ("count", "seconds"), [(200, 120), pytest.param(2000, 600, marks=pytest.mark.exhaustive)]
+)
 def test_random_automata(count: int, seconds: float, capsys: pytest.CaptureFixture[str]) -> None:
     begun, counts = time.process_time(), Counts()
     for number in range(count):

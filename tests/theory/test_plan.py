@@ -266,10 +266,18 @@ def test_impossible_requests_name_the_theorem(name: str, layers: int, factors: i
 @pytest.mark.parametrize(
     ("name", "request_", "text"),
     [
-        ("T3", Request(max_layers=1), "the nearest on offer has 2 layers"),
-        ("S5", Request(max_householders=0), "the nearest on offer has"),
-        ("S5", Request(max_dim=3), "the nearest on offer has 1 layer with 4 factors and dimension 5"),
-        ("tomita:4", Request(theorem="G.T4", max_layers=2), "the nearest on offer has 3 layers"),
+        ("T3", Request(max_layers=1), "the nearest of those that were built has 2 layers"),
+        ("S5", Request(max_householders=0), "the nearest of those that were built has"),
+        (
+            "S5",
+            Request(max_dim=3),
+            "the nearest of those that were built has 1 layer with 4 factors and dimension 5",
+        ),
+        (
+            "tomita:4",
+            Request(theorem="G.T4", max_layers=2),
+            "the nearest of those that were built has 3 layers",
+        ),
     ],
 )
 def test_out_of_reach_but_not_forbidden(name: str, request_: Request, text: str) -> None:

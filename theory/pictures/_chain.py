@@ -93,16 +93,20 @@ def draw_chain(
 def choose_word(form: ChainRNN, length: int) -> list[int]:
     """A word that shows much: each letter is the one used least so far whose next state has been seen least.
 
+    States that no letter leaves, such as a sink, are entered only where every letter leads to one.
+
     Args:
         form: the chain.
         length: the number of letters.
     """
     transitions, q = form.automaton.transitions, form.automaton.start
     used, seen = np.zeros(len(transitions), dtype=np.int64), np.zeros(transitions.shape[1], dtype=np.int64)
+    final = (transitions == np.arange(transitions.shape[1])).all(axis=0)
     word = []
     for _ in range(length):
         seen[q] += 1
-        x = int(np.argmin(used + seen[transitions[:, q]]))
+        rows = transitions[:, q]
+        x = int(np.argmin(used + seen[rows] + 2 * (length + 1) * final[rows]))
         used[x] += 1
         word.append(x)
         q = int(transitions[x, q])
