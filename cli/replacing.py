@@ -38,7 +38,11 @@ def force_option() -> Any:
 
     def holder(
         force: Annotated[
-            bool, typer.Option("--force", help="Replace an output file even if mirrormata did not write it.")
+            bool,
+            typer.Option(
+                "--force",
+                help="Replace an output file even if mirrormata did not write it; a picture is replaced by one of its kind without this.",
+            ),
         ] = False,
     ) -> None:
         pass

@@ -135,6 +135,7 @@ _RANGE = re.compile(
     r"\[(?:[0-9A-Za-z]-[0-9A-Za-z]|[0-9A-Za-z_])*[0-9A-Za-z]-[0-9A-Za-z](?:[0-9A-Za-z]-[0-9A-Za-z]|[0-9A-Za-z_])*\]"
 )
 _BARE_RANGE = re.compile(r"([0-9])-([0-9])|([a-z])-([a-z])|([A-Z])-([A-Z])")
+_NEGATED = re.compile(r"\[\^[^\[\]]+\]")
 _INTERVAL = re.compile(r"\[[0-9]+,\s*[0-9]+\]")
 SEPARATORS = (",", "|", ";")
 
@@ -246,6 +247,8 @@ def _meaning(label: Characters, text: str, alone: set[str], split_at: str | None
         return Separated(
             [[(x, True)] for x in letters], f"the label {text!r} stands for {len(letters)} letters"
         )
+    if not escaped and _NEGATED.fullmatch(text):
+        return f"does {text!r} stand for all other letters? List them, or `split` none for one letter of this name"
     if not escaped and (bare := _BARE_RANGE.fullmatch(text)):
         first, last = (part for part in bare.groups() if part is not None)
         if first < last:

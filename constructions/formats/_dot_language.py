@@ -55,6 +55,8 @@ class DotGraph:
     """A directed graph as written: nodes in order of appearance, edges in order."""
 
     name: str = ""
+    strict: bool = False
+    """Whether an edge replaces another one between the same two nodes."""
     attributes: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     edges: list[DotEdge] = field(default_factory=list)
@@ -149,7 +151,7 @@ class _Parser:
         return HtmlText(text) if token.kind == "html" else text
 
     def graph(self) -> DotGraph:
-        self.keyword("strict")
+        self.result.strict = self.keyword("strict") is not None
         kind = self.keyword("digraph", "graph")
         if kind != "digraph":
             raise self.error(

@@ -82,6 +82,10 @@ def read_maps(text: str, name: str) -> tuple[list[Map], int]:
             else:
                 numbers = _points(match["map"] if match["list"] is None else match["list"], place)
                 images = dict(enumerate(numbers, 1))
+            if label is not None and any(entry.name == label for entry in found):
+                raise InputError(
+                    f"{place}: {label} has a map already, which this one would replace: rename it"
+                )
             found.append(Map(line, label, images, match["list"] is not None))
             label = None
         line += text.count("\n", at, match.end())

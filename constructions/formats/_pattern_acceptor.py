@@ -5,7 +5,7 @@ copied to the letters afterwards. So an alphabet of all bytes costs no more than
 
 Anchors look at the letters around a place. Where a pattern has some, a state of the acceptor is (state of the tree, what stands
 before, what may stand behind): before is the start, a line end, a character of a word or another one, and behind is a set of
-the end, a final line end, a line end that is not final, a character of a word, and another one. An anchor makes this set smaller, and
+the end, a final line end, a line end that is not final, a character of a word in ASCII, one in Unicode alone, and another one. An anchor makes this set smaller, and
 a letter must be in it. `$` allows the end or one final line end behind it, as in Python.
 """
 
@@ -24,8 +24,8 @@ from ._patterns import Node, Pattern
 OTHER = "other"
 """The letter that stands for every character which is nowhere in the pattern; line ends excepted."""
 
-_END, _LAST_LINE_END, _LINE_END, _WORD, _OTHER = (1 << i for i in range(5))
-_ANYTHING = _END | _LAST_LINE_END | _LINE_END | _WORD | _OTHER
+_END, _LAST_LINE_END, _LINE_END, _WORD, _WIDE_WORD, _OTHER = (1 << i for i in range(6))
+_ANYTHING = _END | _LAST_LINE_END | _LINE_END | _WORD | _WIDE_WORD | _OTHER
 _START = 0  # before the first letter; else what stands before is one of the bits above
 
 
@@ -69,7 +69,7 @@ def _letter_classes(pattern: Pattern, letters: Sequence[str]) -> list[tuple[bool
     return [
         (
             *(has_letter(characters, x) for characters in every),
-            *((_kind(x) == _WORD, x == "\n") if pattern.has_anchors else ()),
+            *((_kind(x) == _WORD, _kind(x) == _WIDE_WORD, x == "\n") if pattern.has_anchors else ()),
         )
         for x in letters
     ]
@@ -150,7 +150,9 @@ def _kind(letter: str) -> int:
     """The bit of a letter among what may stand behind a place; a line end counts as one that is not final."""
     if letter == "\n":
         return _LINE_END
-    return _WORD if letter != OTHER and CATEGORIES["w"](letter) else _OTHER
+    if letter == OTHER or not CATEGORIES["w"](letter):
+        return _OTHER
+    return _WORD if letter.isascii() else _WIDE_WORD
 
 
 def _allowed(anchor: str, before: int) -> int:
@@ -165,8 +167,12 @@ def _allowed(anchor: str, before: int) -> int:
     }
     if anchor in ends:
         return ends[anchor]
-    boundary = _ANYTHING & ~_WORD if before == _WORD else _WORD
-    return boundary if anchor == "boundary" else _ANYTHING & ~boundary
+    word = _WORD if anchor.startswith("ascii") else _WORD | _WIDE_WORD
+    boundary = _ANYTHING & ~word if before & word else word
+    if anchor.endswith("no boundary"):
+        # the empty word has none of either kind, up to Python 3.13
+        return _ANYTHING & ~boundary & ~(_END if before == _START else 0)
+    return boundary
 
 
 def _with_context(

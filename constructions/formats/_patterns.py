@@ -43,7 +43,8 @@ class Node(NamedTuple):
         place: of a set, its position in the pattern.
         characters: of a set.
         low, high: of a repetition; None for no bound.
-        anchor: `start`, `end`, `line start`, `line end`, `last line end`, `boundary` or `no boundary`.
+        anchor: `start`, `end`, `line start`, `line end`, `last line end`, `boundary` or `no boundary`, `ascii` before the last two
+            where words are those of ASCII.
     """
 
     kind: str
@@ -281,8 +282,16 @@ class _Parser:
             )
         if "L" in found[1]:
             raise self.error(position, "the flag L, for the locale, is not read")
+        if {"a", "u"} <= set(found[1]):
+            raise self.error(position, "the flags a and u exclude each other: leave one of them out")
+        if fixed := sorted(set(found[2] or "") & set("aLu")):
+            raise self.error(
+                position, f"the flag {fixed[0]} cannot be turned off: write (?u:...) or (?a:...)"
+            )
         self.at = found.end()
         changed = (flags | set(found[1])) - set(found[2] or "")
+        if "u" in found[1]:
+            changed -= {"a"}
         if found[3] == ":":
             return frozenset(changed)
         top = self.groups[0]
@@ -300,7 +309,8 @@ class _Parser:
         character = self.pattern[self.at]
         if character in _ANCHORS:
             self.at += 1
-            self._anchor(_ANCHORS[character])
+            narrow = character in "bB" and "a" in self.groups[-1].flags
+            self._anchor("ascii " * narrow + _ANCHORS[character])
         elif character.lower() in "dws":
             self.at += 1
             self._append_set(self._set((), (character,)), position)

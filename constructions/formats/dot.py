@@ -138,6 +138,7 @@ class _Machine:
             if edge.tail not in markers:
                 arcs += [_Arc(edge.tail, edge.head, x, edge.line) for x in _lines_of(edge, name, notes)]
         _refuse_two_spellings(graph, name)
+        _refuse_what_is_drawn_otherwise(graph, name)
         arrows = [edge for edge in graph.edges if edge.tail in markers]
         starts = list(dict.fromkeys(edge.head for edge in arrows))
         notes += [
@@ -295,6 +296,23 @@ class _Machine:
                 f'{self.name}: no output in the label of {shown}; write `label="{{ name | output }}"`'
             )
         return dict(outputs)
+
+
+def _refuse_what_is_drawn_otherwise(graph: DotGraph, name: str) -> None:
+    """Edges that graphviz does not draw as they are written: the first of two in a strict graph, and arrows that are turned round."""
+    seen: set[tuple[str, str]] = set()
+    for edge in graph.edges:
+        if graph.strict and (edge.tail, edge.head) in seen:
+            raise InputError(
+                f"{name}: line {edge.line}: a strict graph keeps one edge from {edge.tail!r} to {edge.head!r}, and this is a second one: "
+                "leave `strict` out, or write one edge for both labels"
+            )
+        seen.add((edge.tail, edge.head))
+        if (turned := edge.attributes.get("dir")) in ("back", "both"):
+            raise InputError(
+                f"{name}: line {edge.line}: the edge from {edge.tail!r} to {edge.head!r} has dir={turned}, so that its arrow is not drawn "
+                "that way alone: write each transition as an edge from its state to the next one, without dir"
+            )
 
 
 def _refuse_two_spellings(graph: DotGraph, name: str) -> None:

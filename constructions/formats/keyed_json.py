@@ -47,6 +47,10 @@ _OF_STATE = {
     "output": ("output",),
 }
 _OTHER_MACHINES = re.compile(r"stack|tape|blank|pushdown|turing|\bpda\b|\btm\b|probabilit|weight|reward")
+_GUARDS = re.compile(r"guard|condition|predicate|constraint|invariant|clock|assign|update")
+"""Of a transition, beside `_OTHER_MACHINES`: that it is taken, or what it does, depends on a variable."""
+_UNREAD = ("name", "type", "id", "description", "version")
+"""Keys that say nothing of what the automaton does."""
 
 
 def _meaning(key: str, table: Mapping[str, tuple[str, ...]]) -> str | None:
@@ -132,6 +136,8 @@ def read_keyed_json(
         found.accepting = _names(fields["accepting"], "the accepting states", found)
     if isinstance(fields.get("outputs"), dict):
         found.outputs |= fields["outputs"]
+    elif "outputs" in fields:
+        found.notes.append("the outputs are no object {state: output} and are not read")
     found.arcs = list(_arcs(fields["transitions"], found))
     if not found.states and not found.problems:
         found.states = list(dict.fromkeys(q for source, _, target, _ in found.arcs for q in (source, target)))
@@ -162,7 +168,7 @@ def _fields_by_role(data: Mapping[str, Any], name: str, found: _Found) -> dict[s
             fields[role] = value
     if _OTHER_MACHINES.search(kind):
         raise InputError(f"{name}: the type is {kind!r}, and only finite automata are read")
-    rest = [key for key in rest if key.lower() not in ("name", "type", "id", "description", "version")]
+    rest = [key for key in rest if key.lower() not in _UNREAD]
     if rest:
         found.notes.append(f"what stands under {', '.join(map(repr, rest[:5]))} is not read")
     return fields
@@ -229,13 +235,23 @@ def _arcs(value: Any, found: _Found) -> Iterator[tuple[str, str, str, Any]]:
         if _letter_is_last(value, found):
             value = [[q, x, r] for q, r, x in value]
             found.notes.append("the transitions are read as state, next state, letter")
+        elif value and {*found.states} & {*(found.letters or ())} >= {
+            str(x) for _, *rest in value for x in rest
+        }:
+            found.notes.append(
+                "states and letters have the same names: the transitions are read as state, letter, next state"
+            )
         for q, x, r in value:
             yield from _many(q[0] if isinstance(q, list) and len(q) == 1 else q, x, r, None, found)
     elif isinstance(value, list) and all(isinstance(entry, dict) for entry in value):
+        unread: dict[str, None] = {}
         for entry in value:
             for key in entry:
-                if _OTHER_MACHINES.search(key.lower()):
+                known = _meaning(key, _OF_TRANSITION) is not None
+                if _OTHER_MACHINES.search(key.lower()) or (not known and _GUARDS.search(key.lower())):
                     found.problems.append(f"transitions: the key {key!r} belongs to no finite automaton")
+                elif not known and key.lower() not in _UNREAD:
+                    unread[key] = None
             part = {
                 role: x for key, x in entry.items() if (role := _meaning(key, _OF_TRANSITION)) is not None
             }
@@ -247,6 +263,9 @@ def _arcs(value: Any, found: _Found) -> Iterator[tuple[str, str, str, Any]]:
                 continue
             for x in part["letter"] if isinstance(part["letter"], list) else [part["letter"]]:
                 yield from _many(part["source"], x, part["target"], part.get("output"), found)
+        if unread:
+            named = ", ".join(map(repr, list(unread)[:5]))
+            found.notes.append(f"what stands under {named} of the transitions is not read")
     else:
         found.problems.append(
             "transitions: write {state: {letter: next state}}, or a list of [state, letter, next state]"
@@ -319,6 +338,24 @@ def _check(found: _Found) -> None:
         ]
         found.letters = [x for x in found.letters if x not in empty]
     found.notes += [f"{x!r} is read as the empty move" for x in empty]
+    _check_outputs(found)
+
+
+def _check_outputs(found: _Found) -> None:
+    """Outputs belong to all transitions or to none, and a state has one or is accepting, not both."""
+    silent = [(q, x) for q, x, _, output in found.arcs if output is None]
+    if silent and len(silent) < len(found.arcs):
+        q, x = silent[0]
+        found.problems.append(
+            f"the transition of {q!r} by {x!r} has no output, and others have: give all of them one, or none"
+        )
+    said = [x for x in found.outputs.values() if x not in (None, "")]
+    if said and found.arcs and not silent:
+        found.problems.append("states and transitions have outputs: keep one of both")
+    elif said and found.accepting:
+        found.problems.append("states have outputs and are accepting: keep one of both")
+    elif said:
+        found.accepting = None  # an empty list beside outputs
 
 
 def _build(found: _Found, name: str, track: Track | None, start: str | None, max_states: int) -> Automaton:

@@ -68,7 +68,10 @@ def from_regex(
     if alphabet is not None:
         _require_letters(parsed, letters, name)
     automaton = pattern_automaton(parsed, letters, name, track, max_states)
-    return _number_states(automaton, "minimal complete DFA" if track == "output" else "complete DFA")
+    narrowed = any(c.categories and not c.ascii_only for _, c in parsed.sets)
+    return _number_states(
+        automaton, "minimal complete DFA" if track == "output" else "complete DFA", narrowed
+    )
 
 
 def pattern_acceptor(
@@ -139,8 +142,11 @@ def _require_letters(pattern: Pattern, letters: Sequence[str], name: str) -> Non
             raise InputError(f"{name}: position {position + 1}: no letter of the alphabet is meant")
 
 
-def _number_states(automaton: Automaton, what: str) -> Automaton:
-    """States renamed 0, 1, ... breadth first; the notes say what it is, which state is a sink, and what the letter `other` is."""
+def _number_states(automaton: Automaton, what: str, narrowed: bool) -> Automaton:
+    """States renamed 0, 1, ... breadth first; the notes say what it is, which state is a sink, and what the letter `other` is.
+
+    `narrowed`: whether the pattern has categories of Unicode, of which the letters have the ASCII characters alone.
+    """
     order = automaton.reachable()
     new_index: Indices = np.empty(len(order), dtype=np.int64)
     new_index[order] = np.arange(len(order))
@@ -148,7 +154,9 @@ def _number_states(automaton: Automaton, what: str) -> Automaton:
     outputs = automaton.outputs[order]
     sinks = [q for q in range(len(order)) if not outputs[q] and (table[:, q] == q).all()]
     sink = f", state {sinks[0]} is a sink" if sinks and len(order) > 1 else ""
-    rest = "the letter other stands for every character that it does not write; state the letters with `alphabet` where there is none"
+    rest = "the letter other stands for every character that it does not write"
+    rest += r", \d, \w and \s being those of ASCII" * narrowed
+    rest += "; state the letters with `alphabet` where there is none"
     return replace(
         automaton,
         states=tuple(range(len(order))),

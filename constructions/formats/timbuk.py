@@ -54,6 +54,7 @@ def parse_timbuk(
     states: list[str] = []
     final: list[str] = []
     initial: list[str] = []
+    constants: dict[str, None] = {}
     arcs: list[tuple[str, str, str]] = []
     problems: list[str] = []
     for number, raw in enumerate(text.split("\n"), 1):
@@ -87,6 +88,7 @@ def parse_timbuk(
                 arcs.append((step[2], step[1], step[3]))
             elif leaf := _LEAF.fullmatch(line):
                 initial.append(leaf[2])
+                constants[leaf[1]] = None
             elif _TREE.fullmatch(line):
                 problems.append(
                     f"line {number}: a letter with several arguments: a tree automaton, not one of words"
@@ -116,7 +118,11 @@ def parse_timbuk(
         first,
         [place[q] for q in final],
     )
-    return replace(acceptor.automaton(name, track, max_states), name=Path(name).name)
+    found = replace(acceptor.automaton(name, track, max_states), name=Path(name).name)
+    if len(constants) < 2:
+        return found
+    named = ", ".join(map(repr, list(constants)[:5]))
+    return found.with_notes(f"words begin at any of the constants {named}, which are not told apart")
 
 
 def _starts(line: str, head: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,11 @@ def parse_transition_table(
     slashed = [cell for _, row in table.cells for cell in row if cell not in _MISSING]
     known = dict.fromkeys(table.states)
     is_mealy = bool(slashed) and all(cell.count("/") == 1 and cell not in known for cell in slashed)
+    if is_mealy and (table.accepting is not None or table.outputs is not None):
+        raise InputError(
+            f"{name}: cells such as {slashed[0][:40]!r} have the outputs of a Mealy machine, and states have outputs or are "
+            "accepting: keep one of both"
+        )
     if table.accepting is not None and not is_mealy:
         automaton = _acceptor(table, starts, name).automaton(name, track, max_states)
     else:
@@ -157,6 +162,15 @@ def _read_rows(text: str, name: str) -> tuple[_Table, list[str]]:
     other = find_other_machine(table.letters)
     if other is not None:
         table.problems.append(f"line 1: the column {table.letters[other.at][:60]!r} {other.what}")
+    for role in ("start", "accepting", "output"):
+        if roles.count(role) > 1:
+            named = " and ".join(repr(c) for c, r in zip(header, roles, strict=True) if r == role)
+            table.problems.append(f"line 1: the columns {named} say the same thing: keep one")
+    if {"accepting", "output"} <= set(roles):
+        accepting, output = header[roles.index("accepting")], header[roles.index("output")]
+        table.problems.append(
+            f"line 1: the columns {accepting!r} and {output!r} say two things of a state: keep one"
+        )
     if not body:
         table.problems.append("no rows below the header; write a row `q0,q1,q0` for each state")
     accept_marks = _accept_marks([row for _, row in body])
@@ -213,8 +227,14 @@ def _targets(cell: str, known: Mapping[str, object]) -> list[str]:
     return [inside.strip()]
 
 
-def _stray(name: str, number: int, letter: str, target: str) -> InputError:
-    return InputError(f"{name}: line {number}: the next state {target[:40]!r} by {letter!r} has no row")
+def _stray(name: str, number: int, letter: str, target: str, states: Collection[str]) -> InputError:
+    marked = next((q for q in states if q[:1] in ("*", "@") and q[1:].strip() == target), None)
+    why = (
+        ""
+        if marked is None
+        else f"; the row of {marked!r} has a mark, which is read as a part of the name beside a column that says what states are: leave the mark out"
+    )
+    return InputError(f"{name}: line {number}: the next state {target[:40]!r} by {letter!r} has no row{why}")
 
 
 def _acceptor(table: _Table, starts: Sequence[str], name: str) -> Acceptor:
@@ -226,7 +246,7 @@ def _acceptor(table: _Table, starts: Sequence[str], name: str) -> Acceptor:
         for x, cell in zip(table.letters, row, strict=True):
             for target in _targets(cell, place):
                 if target not in place:
-                    raise _stray(name, number, x, target)
+                    raise _stray(name, number, x, target, place)
                 arcs.append((q, letter_of.get(x, EPSILON), place[target]))
     accepting = [place[q] for q in table.accepting or ()]
     return Acceptor(table.states, letters, arcs, [place[q] for q in starts], accepting)
@@ -243,7 +263,7 @@ def _machine(table: _Table, starts: Sequence[str], is_mealy: bool, name: str, tr
             target, _, output = cell.partition("/") if is_mealy else (cell, "", "")
             found = _targets(target.strip(), known)
             if found and found[0] not in known:
-                raise _stray(name, number, x, found[0])
+                raise _stray(name, number, x, found[0], known)
             if len(found) > 1 or (found and is_empty_move(x)):
                 raise InputError(
                     f"{name}: line {number}: several next states by {x!r}, or an empty move, which only an acceptor can have: "

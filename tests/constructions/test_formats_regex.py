@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import separating_word
+from mirrormata.constructions.formats._pattern_sets import _CASED
 from mirrormata.constructions.formats.regex import from_regex
 from mirrormata.foundation._errors import InputError, LimitError
 
@@ -166,8 +168,8 @@ def test_two_hundred_patterns_match_the_short_words_that_python_matches() -> Non
         extra = [c for c in "{}[]x" if c in pattern and c not in letters]
         automaton = from_regex(pattern, [*letters, *extra])
         for word in SHORT:
-            if word == "" and r"\B" in pattern:
-                continue  # Python before 3.14 says that \B does not match the empty word
+            if word == "" and r"\B" in pattern and sys.version_info >= (3, 14):
+                continue  # up to Python 3.13, and here, \B does not match the empty word
             assert automaton.output(list(word)) is (peer.fullmatch(word) is not None), (pattern, word)
         compared += 1
     assert compared >= 200
@@ -242,3 +244,67 @@ def test_patterns_that_people_use_need_no_alphabet(name: str) -> None:
 
 def test_a_long_chain_is_minimised_fast() -> None:
     assert len(from_regex("a{3001}").states) == 3003
+
+
+CASED = [c for c in map(chr, range(0x10000)) if c.lower() != c or c.upper() != c]
+TURNS = [
+    *("(?i)" + p for p in ("ς", "σ", "ſ", "ẞ", "ß", "ﬅ", "ᲀ", "i", "İ", "ı", "K", "µ", "ǆ", "[a-k]", "[a-z]", "[ı-ĳ]", "[^a-z]", "[^ſ]")),
+    *("(?ai)" + p for p in ("k", "s", "[a-z]", "[^i]", "é", r"\w", r"[\W]")),
+    *("(?a)" + p for p in (r"\s", r"\S", r"\w", r"[\d\s]")),
+    r"\s", r"(?ai:\s)", r"(?i)[\W_]", r"(?i)\D", "(?i:a)b?",
+]  # fmt: skip
+
+
+def test_characters_that_are_one_without_case_are_those_of_python() -> None:
+    """The classes are made from Unicode's tables as `re` makes its own, and then the answers are compared."""
+    odd = ["a", "b", "i", "s", "k", "K", "_", "1", "\x1c", "\x85", " ", "\n", "\t", "٣", "é", "中"]
+    rng = random.Random(3)
+    for pattern in TURNS:
+        letters = list(
+            dict.fromkeys(
+                [
+                    *(c for c in pattern if c.isalpha()),
+                    *odd,
+                    *"σςΣſSßẞﬅﬆᲀвВİıIKµμΜǅǄ",
+                    *rng.sample(CASED, 300),
+                ]
+            )
+        )
+        found, peer = from_regex(pattern, letters), re.compile(pattern)
+        assert [c for c in letters if found.output([c]) is not (peer.fullmatch(c) is not None)] == [], pattern
+    ends = [CASED[0], CASED[-1], *rng.choices(CASED, k=60)]
+    for first, last in zip(ends, ends[::-1], strict=True):
+        low, high = sorted((first, chr(max(ord(first), min(ord(last), ord(first) + 90)))))
+        pattern = f"(?i)[{low}-{high}]"
+        letters = list(dict.fromkeys([low, high, *rng.sample(CASED, 200)]))
+        found, peer = from_regex(pattern, letters), re.compile(pattern)
+        assert [c for c in letters if found.output([c]) is not (peer.fullmatch(c) is not None)] == [], pattern
+
+
+def test_no_character_with_case_is_left_out() -> None:
+    assert not [c for c in map(chr, range(_CASED, sys.maxunicode + 1)) if c.lower() != c or c.upper() != c]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\B", r"$\B", r"(\B){1,}", r"(?:\w|\B)", r"(?a)é\b", r"(?a)é\B", r"\bé\b", r"a(?a:\b)é", r"a\bé"],
+)
+def test_boundaries_are_those_of_python(pattern: str) -> None:
+    found, peer = from_regex(pattern, "aé-"), re.compile(pattern)
+    for word in ("".join(w) for n in range(4) for w in itertools.product("aé-", repeat=n)):
+        if word == "" and sys.version_info >= (3, 14):
+            continue
+        assert found.output(list(word)) is (peer.fullmatch(word) is not None), word
+
+
+@pytest.mark.parametrize("pattern", ["(?-u:a)", "(?au)a", "(?i-a:a)"])
+def test_flags_that_python_refuses_are_refused(pattern: str) -> None:
+    with pytest.raises(re.error):
+        re.compile(pattern)
+    with pytest.raises(InputError, match="position 1: the flag"):
+        from_regex(pattern, "a")
+
+
+def test_categories_of_the_letters_are_noted() -> None:
+    assert any("being those of ASCII" in note for note in from_regex(r"\w+").notes)
+    assert not any("being those of ASCII" in note for note in from_regex(r"(?a)\w+").notes)
