@@ -118,11 +118,11 @@ def parse_timbuk(
         first,
         [place[q] for q in final],
     )
-    found = replace(acceptor.automaton(name, track, max_states), name=Path(name).name)
+    built = replace(acceptor.automaton(name, track, max_states), name=Path(name).name)
     if len(constants) < 2:
-        return found
+        return built
     named = ", ".join(map(repr, list(constants)[:5]))
-    return found.with_notes(f"words begin at any of the constants {named}, which are not told apart")
+    return built.with_notes(f"words begin at any of the constants {named}, which are not told apart")
 
 
 def _starts(line: str, head: str) -> bool:

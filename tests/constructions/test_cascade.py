@@ -131,7 +131,7 @@ def test_random_semigroups(maps: Maps, merge: bool, seed: int) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(maps_strategy, st.booleans())
 def test_many_random_semigroups(maps: Maps, merge: bool) -> None:
     require_emulation(cascade(holonomy_of_maps(maps), merge=merge, check=False), exhaustive_limit=20_000)
