@@ -23,6 +23,7 @@ from .._realisation import Transition
 from ..algebra._congruences import meet_partitions
 from ..automata._automaton import Automaton, Indices
 from ..heads._remembering import remember
+from ._expansions import Expansion, as_it_is
 from ._rest import Component
 
 MAX_JOINT = 200_000
@@ -32,7 +33,12 @@ MAX_ENTRIES = 20_000_000
 
 
 def in_series(
-    automaton: Automaton, components: Sequence[Component], *, theorem: str, construction: str
+    automaton: Automaton,
+    components: Sequence[Component],
+    *,
+    theorem: str,
+    construction: str,
+    expansion: Expansion | None = None,
 ) -> LRNN:
     """The LRNN of components that together determine the automaton's state.
 
@@ -41,6 +47,8 @@ def in_series(
         components: the components, of at least two layers.
         theorem: the theorem that the result names as its source.
         construction: a one-line description of the construction.
+        expansion: where the states stand for those of another automaton, which the LRNN realises: the expansion, whose automaton is
+            `automaton`.
 
     Raises:
         NotRealisableError: a state before a token is needed that no head can keep.
@@ -48,21 +56,28 @@ def in_series(
     """
     depth = max(c.level for c in components)
     layers = [[c for c in components if c.level == level] for level in range(1, depth + 1)]
-    letters = _number_letters(automaton, layers)
+    expansion = expansion or as_it_is(automaton)
+    named = expansion.state_of[automaton.transitions]
+    letters = _number_letters(automaton, layers, named)
     tracks = []
-    for layer, read, following in zip(layers, letters, [*letters[1:], automaton.transitions], strict=True):
+    for layer, read, following in zip(layers, letters, [*letters[1:], named], strict=True):
         kept = _letters_to_keep(automaton, layer, read, following)
         tracks.append(
             [t for c, wanted in zip(layer, kept, strict=True) for t in _tracks(automaton, c, wanted)]
         )
     rows = _joint_rows(automaton, [t for layer in tracks for t in layer])
-    return _assemble(automaton, tracks, letters, rows, theorem, construction)
+    return _assemble(expansion, tracks, [*letters, named], rows, theorem, construction)
 
 
-def _number_letters(automaton: Automaton, layers: Sequence[Sequence[Component]]) -> list[Indices]:
-    """For each layer its letter for each letter and state of the automaton, int arrays `[letters, states]`."""
+def _number_letters(
+    automaton: Automaton, layers: Sequence[Sequence[Component]], named: Indices
+) -> list[Indices]:
+    """For each layer its letter for each letter and state of the automaton, int arrays `[letters, states]`.
+
+    `named`: what the last layer names, in the same form.
+    """
     letters, states = automaton.transitions.shape
-    following = automaton.transitions
+    following = named
     numbered = [following] * len(layers)
     for i in reversed(range(1, len(layers))):
         keys = _joint_labels([c for layer in layers[:i] for c in layer], states)
@@ -193,13 +208,14 @@ def _joint_rows(automaton: Automaton, tracks: Sequence[_Track]) -> Indices:
 
 
 def _assemble(
-    automaton: Automaton,
+    expansion: Expansion,
     tracks: Sequence[Sequence[_Track]],
     letters: Sequence[Indices],
     rows: Indices,
     theorem: str,
     construction: str,
 ) -> LRNN:
+    automaton = expansion.base
     every = len(automaton.letters)
     if len(rows) * every > MAX_ENTRIES:
         raise LimitError(
@@ -207,11 +223,12 @@ def _assemble(
         )
     states = rows[:, 0]
     decode = rows.copy()
+    decode[:, 0] = expansion.state_of[states]
     layers = []
     names = list(range(every))
     column = 1
     for i, layer in enumerate(tracks):
-        following = letters[i + 1] if i + 1 < len(tracks) else automaton.transitions
+        following = letters[i + 1]
         example = _examples(letters[i])
         heads = []
         codes = np.empty((len(rows), len(layer)), dtype=np.int64)

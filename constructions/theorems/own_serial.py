@@ -3,218 +3,73 @@
 A congruence is a partition of the states that every letter respects; its classes are the states of a quotient. If layer 1 follows
 the class, another component has to tell the states within a class apart, and reads the letter and the class before it. That
 component is no quotient: its labels need not be respected by the letters. The same works along a chain of congruences, each
-finer than the one before, down to the states themselves; components that do not need each other's states share a layer.
+finer than the one before, down to the states themselves; components that do not need each other's states share a layer
+(`_serial_search.py`).
 
-What the search tries: congruences made of the minimal ones, and all where they are few. From those whose quotients take one
-layer, it goes down to finer ones, one component at a time, and ends at the first depth at which it reaches the states.
+Several states may also stand for one of the automaton, such as a state beside the last letter: `_redundant.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import reduce
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ...foundation._errors import LimitError, NotRealisableError
 from .._lrnn import LRNN
-from ..algebra._congruences import (
-    grow_congruence,
-    join_partitions,
-    list_congruences,
-    merged_pair,
-    minimal_congruences,
-    number_classes,
-    permutation_congruence,
-    refines,
-    reset_congruence,
-)
-from ..algebra._separations import separations
-from ..automata._automaton import Indices
-from ._construction import Construction, Problem, in_any_numbers_and_integers
+from .._realisation import weigh
+from ._construction import Build, Construction, Problem
 from ._in_series import in_series
-from ._rest import Component, Components, sizes_by_layer
-
-MAX_MINIMAL = 2_000
-"""Most minimal congruences with which the search goes on."""
-MAX_CLOSING_STEPS = 500_000
-"""Most steps of the closings of all pairs (pairs × letters × states) for which all congruences are listed."""
-MAX_GROWN = 12
-"""Most minimal congruences for which a maximal one is sought that does not contain them."""
-MAX_CONGRUENCES_TRIED = 32
-"""Most congruences between which components are sought."""
-MAX_COMPONENTS = 200
-"""Most pairs of congruences between which a component is sought."""
-MAX_GROWTH = 5_000_000
-"""Most images of pairs of states (letters × pairs), over all these pairs, in searches for components that are quotients."""
-MAX_ALTERNATIVES = 16
-"""Most of these pairs after the first with which the states are reached; a quarter of them with which another congruence is."""
-MAX_DEPTH = 8
-"""Most components below each other."""
+from ._redundant import RedundantStates
+from ._rest import sizes_by_layer
+from ._serial_search import Plan, SerialSearch
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Components that together determine the class of a congruence."""
+def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
+    """The cheapest one, then each with the states as they are and with redundant ones, in any numbers and in integers."""
+    kinds = ("integer",) if exactness == "integer" else ("any", "integer")
+    plain, redundant = _each_once(_with_states_alone), _each_once(_with_redundant_states)
 
-    components: tuple[Component, ...]
-
-    @property
-    def price(self) -> tuple[int, int]:
-        """Layers, then work."""
-        return max(c.level for c in self.components), sum(c.made.work or 0 for c in self.components)
-
-
-class SerialSearch:
-    """The search for components of an automaton below each other.
-
-    Args:
-        problem: the automaton and limits.
-        exactness: `any`, or `integer` for integers only.
-
-    Raises:
-        NotRealisableError: the automaton has no proper congruence, or its start does not reach all states.
-        LimitError: there are too many pairs of states or minimal congruences.
-    """
-
-    def __init__(self, problem: Problem, exactness: str = "any") -> None:
-        self.problem = problem
-        self.exactness = exactness
-        self.automaton = problem.automaton
-        self.maps = problem.automaton.transitions
-        self.states = np.arange(self.maps.shape[1])
-        self.name = f"{self.automaton.name}: own.serial"
-        if len(self.automaton.reachable()) < len(self.states):
-            raise NotRealisableError(
-                f"{self.name} needs every state to be reachable from the start; leave `theorem` out"
-            )
-        try:
-            self.minimal = minimal_congruences(self.maps)
-        except LimitError as error:
-            raise LimitError(f"{self.name}: {error}") from None
-        if not any(_is_proper(c) for c in self.minimal):
-            raise NotRealisableError(
-                f"{self.name}: its states have no proper congruence; leave `theorem` out"
-            )
-        if len(self.minimal) > MAX_MINIMAL:
-            raise LimitError(
-                f"{self.name}: {len(self.minimal):,} minimal congruences of its states; the limit is {MAX_MINIMAL:,}"
-            )
-        self.components = Components(problem, exactness)
-        self.attempts = self.growth = 0
-
-    def congruences(self) -> list[Indices]:
-        """The proper congruences that are tried, those with the fewest classes first."""
-        found = {c.tobytes(): c for c in self._candidates() if _is_proper(c)}
-        few = sorted(found.values(), key=lambda c: (int(c.max()), c.tobytes()))
-        # where there are too many, the coarsest and the finest
-        half = MAX_CONGRUENCES_TRIED // 2
-        return few if len(few) <= 2 * half else [*few[:half], *few[-half:]]
-
-    def _candidates(self) -> Iterator[Indices]:
-        yield from self.minimal
-        yield reset_congruence(self.maps)
-        yield permutation_congruence(self.maps)
-        yield reduce(join_partitions, self.minimal)
-        pairs = np.array([merged_pair(c) for c in self.minimal], dtype=np.int64)
-        few = range(min(len(pairs), MAX_GROWN))
-        grown = [grow_congruence(self.maps, self.minimal, pairs[i : i + 1]) for i in few]
-        yield from grown
-        for congruence in grown:
-            yield from (join_partitions(congruence, self.minimal[i]) for i in few)
-        letters, size = self.maps.shape
-        if letters * size * size * (size - 1) // 2 <= MAX_CLOSING_STEPS:
+    def cheapest(problem: Problem) -> LRNN:
+        found, errors = [], []
+        for of in (plain, redundant):
             try:
-                yield from list_congruences(self.maps, self.problem.limits.congruences)
-            except LimitError:
-                return
+                found.append(of(problem, exactness))
+            except (NotRealisableError, LimitError) as error:
+                errors.append(error)
+        if not found:
+            raise errors[0]
+        return min(found, key=weigh)
 
-    def plan(self) -> Plan:
-        """The components with the fewest layers, and of these the least work, that the search finds.
-
-        Raises:
-            NotRealisableError: it finds none, or one component is enough.
-        """
-        if (whole := self.components.rest(self.states, [])) is not None:
-            sides = whole.made.theorem == "own.congruences"
-            what = "its quotients side by side take" if sides else "it takes"
-            raise NotRealisableError(f"{self.name}: {what} one layer; leave `theorem` out")
-        congruences = self.congruences()
-        plans: list[tuple[Indices, Plan]] = []
-        newest: Iterable[tuple[Indices, Plan]] = self._quotients(congruences, plans)
-        for _ in range(1, MAX_DEPTH):
-            # the states themselves first, then the congruences that have no components yet, the finest first
-            if (best := self._best(newest, self.states)) is not None:
-                return best
-            known = {congruence.tobytes() for congruence, _ in plans}
-            above = list(plans) if not isinstance(newest, list) else newest
-            newest = [
-                (goal, found)
-                for goal in reversed(congruences)
-                if goal.tobytes() not in known and (found := self._best(above, goal)) is not None
-            ]
-            plans += newest
-            if not newest:
-                break
-        raise NotRealisableError(
-            f"{self.name}: no chain of congruences was found whose components take one layer each; leave `theorem` out"
-        )
-
-    def _quotients(
-        self, congruences: Sequence[Indices], plans: list[tuple[Indices, Plan]]
-    ) -> Iterator[tuple[Indices, Plan]]:
-        """The congruences whose quotients take one layer, which are added to the plans as they are found."""
-        for congruence in congruences:
-            if (found := self.components.quotient(congruence)) is not None:
-                plans.append((congruence, Plan((found,))))
-                yield plans[-1]
-
-    def _best(self, plans: Iterable[tuple[Indices, Plan]], goal: Indices) -> Plan | None:
-        """The cheapest of the plans with one more component that determine the classes of a congruence."""
-        best: Plan | None = None
-        last = MAX_COMPONENTS
-        for above, plan in plans:
-            for longer in self._extend(plan, above, goal):
-                if best is None:
-                    last = min(last, self.attempts + MAX_ALTERNATIVES // (1 if goal is self.states else 4))
-                if best is None or longer.price < best.price:
-                    best = longer
-                if best.price[0] == 1:
-                    return best
-            if self.attempts >= last:
-                break
-        return best
-
-    def _extend(self, plan: Plan, above: Indices, goal: Indices) -> Iterator[Plan]:
-        """The plan with one more component, which tells the classes of the finer congruence apart."""
-        if not refines(goal, above) or (goal == above).all() or self.attempts >= MAX_COMPONENTS:
-            return
-        self.attempts += 1
-        first = np.unique(goal, return_index=True)[1]
-        maps, classes = goal[self.maps[:, first]], number_classes(above[first])
-        self.growth += len(maps) * len(first) * (len(first) - 1) // 2
-        minimal: Sequence[Indices] = ()
-        if self.growth <= MAX_GROWTH:
-            minimal = self.minimal if goal is self.states else minimal_congruences(maps)
-        for labels in separations(maps, classes, minimal):
-            if int(labels.max()) == len(labels) - 1:
-                continue  # the whole, not a rest
-            component = self.components.rest(labels[goal], plan.components)
-            if component is not None:
-                yield Plan((*plan.components, component))
+    return (cheapest, *(partial(of, exactness=kind) for of in (plain, redundant) for kind in kinds))
 
 
-def _is_proper(congruence: Indices) -> bool:
-    return 0 < int(congruence.max()) < len(congruence) - 1
+def _each_once(of: Callable[[Problem, str], LRNN]) -> Callable[[Problem, str], LRNN]:
+    """The function, which remembers what it returned or raised, and takes what consists of integers for integers as well."""
+    known: dict[str, LRNN | NotRealisableError | LimitError] = {}
 
-
-def _of(exactness: str) -> Callable[[Problem], LRNN]:
-    def build(problem: Problem) -> LRNN:
-        plan = SerialSearch(problem, exactness).plan()
-        return follow_plan(problem, plan)
+    def build(problem: Problem, exactness: str) -> LRNN:
+        other = known.get("any")
+        if isinstance(other, LRNN) and other.exactness == "integer":
+            return other
+        if exactness not in known:
+            try:
+                known[exactness] = of(problem, exactness)
+            except (NotRealisableError, LimitError) as error:
+                known[exactness] = error
+        found = known[exactness]
+        if isinstance(found, LRNN):
+            return found
+        raise found
 
     return build
+
+
+def _with_states_alone(problem: Problem, exactness: str) -> LRNN:
+    return follow_plan(problem, SerialSearch(problem, exactness).plan())
+
+
+def _with_redundant_states(problem: Problem, exactness: str) -> LRNN:
+    return RedundantStates(problem, exactness).cheapest()
 
 
 def follow_plan(problem: Problem, plan: Plan) -> LRNN:
@@ -249,6 +104,6 @@ CONSTRUCTION = Construction(
         "boxes:3,2": "side by side",
         "mod_arith:5": "no chain of congruences",
     },
-    forms=in_any_numbers_and_integers(_of),
+    forms=_forms,
     for_group_automata=False,  # one layer, which G.T3 has
 )

@@ -24,10 +24,10 @@ from mirrormata.constructions.algebra._separations import (
 )
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.heads._remembering import remember
-from mirrormata.constructions.theorems import _in_series, own_serial
+from mirrormata.constructions.theorems import _in_series, _serial_search
 from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.constructions.theorems._rest import close_paths, extensions, partial_maps
-from mirrormata.constructions.theorems.own_serial import SerialSearch
+from mirrormata.constructions.theorems._serial_search import SerialSearch
 from mirrormata.foundation._errors import LimitError, NotRealisableError
 from mirrormata.tests.constructions.random_automata import random_words
 from mirrormata.theory._check import check
@@ -360,7 +360,7 @@ def test_points_that_are_kept() -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_serial, "MAX_MINIMAL", 0)
+    monkeypatch.setattr(_serial_search, "MAX_MINIMAL", 0)
     with pytest.raises(LimitError, match=r"^lift 5: own.serial: 1 minimal congruences .* limit is 0$"):
         construct(lift(5), theorem="own.serial")
     monkeypatch.undo()
@@ -368,7 +368,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LimitError, match=r"^lift 5: more than 5 joint states"):
         construct(lift(5), theorem="own.serial")
     monkeypatch.undo()
-    monkeypatch.setattr(own_serial, "MAX_COMPONENTS", 0)
+    monkeypatch.setattr(_serial_search, "MAX_COMPONENTS", 0)
     with pytest.raises(NotRealisableError, match="no chain of congruences"):
         construct(lift(5), theorem="own.serial")
 

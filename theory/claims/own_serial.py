@@ -12,7 +12,7 @@ from ...constructions.automata._completing import object_array
 from ...constructions.theorems._construction import Problem
 from ...constructions.theorems._in_series import in_series
 from ...constructions.theorems._rest import Component, Components
-from ...constructions.theorems.own_serial import SerialSearch
+from ...constructions.theorems._serial_search import SerialSearch
 from ...foundation._errors import MirrormataError, NotRealisableError
 from .._verdict import Verdict
 from ..verifying._claim import QUICK, Claim, Effort
