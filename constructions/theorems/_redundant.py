@@ -37,13 +37,15 @@ MAX_PAIRS = 40
 """Most pairs of a state and a letter for which the last letter is kept beside the state."""
 MAX_LETTERS_TRIED = 12
 """Most last letters at the start with which it is kept."""
-MAX_MOVES = 400
+MAX_MOVES = 200
 """Most pairs of a state and a letter for which absorbing states are left out."""
+MAX_SERIAL_MOVES = 64
+"""Most such pairs for which what is left may take several layers."""
 MAX_SINKS = 8
 """Most absorbing states that are left out."""
 MAX_EXTENSIONS = 6
 """Most extensions of a partial automaton to a total one that are tried."""
-MAX_WORK = 20_000
+MAX_WORK = 10_000
 """Limit on each search for components (maps × labels²)."""
 
 
@@ -113,7 +115,7 @@ class RedundantStates:
             search = Components(self._problem(expansion.automaton), self.exactness)
             whole = search.quotient(numbers)
             above = [] if whole is None else [whole]
-            if number == 0 and whole is None:
+            if number == 0 and whole is None and self.base.transitions.size <= MAX_SERIAL_MOVES:
                 with suppress(NotRealisableError, LimitError):
                     rest = quotient_automaton(expansion.automaton, numbers)
                     plan = SerialSearch(self._problem(rest), self.exactness).plan()
