@@ -150,7 +150,7 @@ def test_contents_are_followed_letter_by_letter(k: int, m: int, begins_empty: bo
 
 @pytest.mark.parametrize(
     ("spec", "theorem"),
-    [("flipflop", "own.LMI"), ("dyck1:3", "own.LMI"), ("gridworld:5", "own.LMI"), ("T3", "G.T4"), ("regex:(a|b)*a(a|b)(a|b)", "own.definite")],
+    [("flipflop", "own.LMI"), ("dn:2", "own.LMI"), ("dyck1:3", "own.serial"), ("gridworld:5", "own.LMI"), ("T3", "G.T4"), ("regex:(a|b)*a(a|b)(a|b)", "own.definite")],
 )  # fmt: skip
 def test_the_default(spec: str, theorem: str) -> None:
     assert construct(spec).theorem == theorem

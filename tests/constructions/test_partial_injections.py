@@ -97,7 +97,7 @@ def test_wrong_order_of_erasing_and_moving_is_invalid(monkeypatch: pytest.Monkey
 
     genuine = module.partial_permutation_factors
     monkeypatch.setattr(module, "partial_permutation_factors", lambda moved, n: genuine(moved, n)[::-1])
-    assert check(construct("dyck1:3")).verdict == "invalid"
+    assert check(construct("dyck1:3", theorem="own.LMI")).verdict == "invalid"
 
 
 def test_a_sink_that_moves_is_no_sink() -> None:

@@ -212,7 +212,7 @@ SIZES = {  # layers, heads, factors, dimension, work
     "looks when reset": (looks_when_reset(), 2, 1, 2, 2, 5),
     "even_pairs": (automaton_from_spec("even_pairs"), 2, 1, 2, 2, 5),
     "mod_arith:3": (automaton_from_spec("mod_arith:3"), 3, 1, 3, 3, 22),
-    "tomita:7": (automaton_from_spec("tomita:7"), 4, 1, 2, 2, 13),
+    "tomita:7": (automaton_from_spec("tomita:7"), 2, 1, 2, 2, 8),
 }
 
 
