@@ -20,7 +20,7 @@ from mirrormata.models._kinds import from_construction
 from mirrormata.models._model_stepper import ModelStepper
 from mirrormata.theory.proofs._prove import prove
 
-ONE_LAYER = ["parity", "S3", "S4", "mod:7", "dihedral:5", "S5[transpositions]", "Q8", "flipflop", "gridworld:4", "permreset:3", "dyck1:3", "A4_x_Z5[generators]"]  # fmt: skip
+ONE_LAYER = ["parity", "S3", "S4", "mod:7", "dihedral:5", "S5[transpositions]", "Q8", "flipflop", "gridworld:4", "permreset:3", "dn:2", "A4_x_Z5[generators]"]  # fmt: skip
 LAYERED = ["T3", "even_pairs", "mod_arith:3", "tomita:4"]
 
 

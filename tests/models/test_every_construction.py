@@ -346,7 +346,7 @@ def test_the_advice_of_the_commands_works(
     """A chain is no table; the command names the construction that is one, and its file is right."""
     monkeypatch.chdir(tmp_path)
     call = caller(capsys)
-    assert call("construct", "tomita:4", "-o", "chain.json").status == 0
+    assert call("construct", "tomita:4", "--theorem", "own.window", "-o", "chain.json").status == 0
     for form, *spec in (["safetensors"], ["model", "tomita:4"], ["npz"]):
         error = call("export", form, "chain.json", *spec, "-o", f"x.{form}").error
         assert "construct tomita:4 with --theorem G.T4" in error

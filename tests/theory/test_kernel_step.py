@@ -189,7 +189,7 @@ def test_what_the_kernel_cannot_do_is_refused() -> None:
 
 
 def test_npz_with_factors(tmp_path: Path) -> None:
-    for spec in ("S3", "flipflop", "dyck1:3"):
+    for spec in ("S3", "flipflop", "dn:2"):
         lrnn = integers_of(spec)
         path = tmp_path / "model.npz"
         export_npz(lrnn, path)

@@ -72,7 +72,7 @@ def test_search_alone_agrees(spec: str, arithmetic: str) -> None:
 
 
 def test_cascade_states_are_searched() -> None:
-    lrnn = construct("tomita:4")
+    lrnn = construct("tomita:4", theorem="own.window")
     proof = prove(lrnn, lrnn.automaton, "per_step:bf16", method="states")
     assert (proof.verdict, proof.method) == ("equivalent", "states")
 
