@@ -69,19 +69,24 @@ class RedundantStates:
         Raises:
             NotRealisableError: it finds none, or the automaton is too large for it.
         """
-        letters, states = self.base.transitions.shape
         found = []
-        if len(self.base.reachable()) == states:
-            offers = [*(self._marked() if letters * states <= MAX_MOVES else ())]
-            offers += [*(self._paired() if letters * states <= MAX_PAIRS else ())]
-            for expansion, components in offers:
-                with suppress(NotRealisableError, LimitError):
-                    found.append(follow_expansion(expansion, components))
+        for expansion, components in self._candidates():
+            with suppress(NotRealisableError, LimitError):
+                found.append(follow_expansion(expansion, components))
         if not found:
             raise NotRealisableError(
                 f"{self.base.name}: own.serial: no redundant states were found with which it takes few layers; leave `theorem` out"
             )
         return min(found, key=weigh)
+
+    def _candidates(self) -> Iterator[tuple[Expansion, Sequence[Component]]]:
+        """Expansions with components that determine their states."""
+        if len(self.base.reachable()) < len(self.base.states):
+            return
+        if self.base.transitions.size <= MAX_MOVES:
+            yield from self._marked()
+        if self.base.transitions.size <= MAX_PAIRS:
+            yield from self._paired()
 
     def _problem(self, automaton: Automaton) -> Problem:
         return Problem(automaton, self.limits, self.problem.coordinates)
@@ -98,11 +103,13 @@ class RedundantStates:
         )
         for kinds, first in islice(starts, MAX_LETTERS_TRIED):
             expansion = with_last_letter(self.base, kinds, first)
-            with suppress(NotRealisableError, LimitError):
+            try:
                 search = SerialSearch(self._problem(expansion.automaton), self.exactness)
-                found = search.below(number_classes(expansion.pairs[:, 1]))
-                if found is not None:
-                    yield expansion, found.components
+            except (NotRealisableError, LimitError):
+                continue
+            found = search.below(number_classes(expansion.pairs[:, 1]))
+            if found is not None:
+                yield expansion, found.components
 
     def _marked(self) -> Iterator[tuple[Expansion, Sequence[Component]]]:
         """The partial automaton without absorbing states, extended in several ways, and a mark below it."""
