@@ -12,7 +12,6 @@ Several states may also stand for one of the automaton, such as a state beside t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from ...foundation._errors import LimitError, NotRealisableError
 from .._lrnn import LRNN
@@ -40,7 +39,11 @@ def _forms(problem: Problem, exactness: str) -> Sequence[Build]:
             raise errors[0]
         return min(found, key=weigh)
 
-    return (cheapest, *(partial(of, exactness=kind) for of in (plain, redundant) for kind in kinds))
+    return (cheapest, *(_in_numbers(of, kind) for of in (plain, redundant) for kind in kinds))
+
+
+def _in_numbers(of: Callable[[Problem, str], LRNN], exactness: str) -> Build:
+    return lambda problem: of(problem, exactness)
 
 
 def _each_once(of: Callable[[Problem, str], LRNN]) -> Callable[[Problem, str], LRNN]:
