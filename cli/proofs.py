@@ -75,6 +75,13 @@ def prove(
             help="Largest number of states of the model to explore. Beyond it, the verdict is unknown."
         ),
     ] = 5_000_000,
+    max_trial_letters: Annotated[
+        int,
+        typer.Option(
+            help="Largest number of letters of the words that are tried beside a search that does not end soon, all words "
+            "together; 0 for none. They are v v v ... for short words v, and a few random words."
+        ),
+    ] = 65_536,
     max_seconds: Annotated[
         float | None, typer.Option(help="Time limit of the search, in seconds. The default is no limit.")
     ] = None,
@@ -89,8 +96,9 @@ def prove(
     """Prove or refute that a model equals an automaton on all words.
 
     The model runs in the arithmetic of --arithmetic, rounding included. There are three verdicts: equivalent;
-    counterexample, with a shortest word on which the model is wrong; and unknown, with the length up to which the model is
-    proved right. A second program checks every proof. Only -o and --resume write files. The exit status is 1 unless the
+    counterexample, with a word on which the model is wrong; and unknown, with the length up to which the model is
+    proved right. The wrong word is a shortest one unless the search of the states did not end soon and the word was tried beside
+    it (--max-trial-letters). A second program checks every proof. Only -o and --resume write files. The exit status is 1 unless the
     verdict is equivalent.
 
     \b
@@ -103,6 +111,8 @@ def prove(
 
     if max_states < 1:
         raise InputError(f"--max-states {max_states}: give a number of states of at least 1")
+    if max_trial_letters < 0:
+        raise InputError(f"--max-trial-letters {max_trial_letters}: give a number of letters of at least 0")
     if max_seconds is not None and not 0 < max_seconds < math.inf:
         raise InputError(f"--max-seconds {max_seconds:g}: give a number of seconds above 0")
     if arithmetic == "":
@@ -121,7 +131,7 @@ def prove(
         with show_work("proving") as work:
             proof = prove_on_all_words(
                 held, automaton, arithmetic, max_states=max_states, max_seconds=max_seconds, resume=resume,
-                progress=lambda states, _: work.tell(f"{states:,} states"),
+                progress=lambda states, _: work.tell(f"{states:,} states"), max_trial_letters=max_trial_letters,
             )  # fmt: skip
     except KeyboardInterrupt as early:  # before the search, or after it
         if resume is not None and is_file(resume):

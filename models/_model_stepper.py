@@ -20,6 +20,9 @@ from ._model import Model, States
 _BITS = {torch.bfloat16: torch.int16}
 """Dtypes that numpy does not have, as integers of the same bits."""
 
+LETTERS = 512
+"""Letters of every word that `read_words` gives the model in one call."""
+
 
 class ModelStepper:
     """One seed's model as a `Stepper`; states are a list of arrays, those of each block and, last, the class of the token just
@@ -112,6 +115,30 @@ class ModelStepper:
         best = states[-1]
         result: Indices = np.where(best >= 0, self.meaning[np.maximum(best, 0)], -1)
         return result
+
+    def read_words(self, words: ArrayLike) -> Iterator[Indices]:
+        """Give the answers after every letter of whole words, by one call of the model for many letters.
+
+        The kernels may add in another order than `step` does, so that an answer can differ where two classes are close. This is for
+        finding words that are worth running letter by letter.
+
+        Args:
+            words: int `[sequences, length]`, the letters.
+
+        Yields:
+            Int `[sequences, letters]`, for one part of the letters after another: the label after each letter; -1 for none, and
+            where a logit is not finite.
+        """
+        every = np.asarray(words, dtype=np.int64)
+        states = self.initial(len(every))
+        for first in range(0, every.shape[1], LETTERS):
+            letters = torch.as_tensor(every[:, first : first + LETTERS], device=self._device)
+            with torch.no_grad():
+                logits, after = self.model(letters[None], self._tensors(states))
+            best = logits[0].argmax(-1).cpu().numpy()
+            best = np.where(torch.isfinite(logits[0]).all(-1).cpu().numpy(), best, -1)
+            states = [*self._arrays(after), best[:, -1]]
+            yield np.where(best >= 0, self.meaning[np.maximum(best, 0)], -1)
 
     def _arrays(self, states: States) -> Iterator[NDArray[Any]]:
         for state, names in zip(states, self._names, strict=True):

@@ -30,6 +30,7 @@ from ..theory.proofs._proof import Proof
 from ..theory.proofs._prove import MAX_STATES, ProofLimits, require_limits
 from ..theory.proofs._prove import prove as prove_stepper
 from ..theory.proofs._state_search import Progress
+from ..theory.proofs._trial_words import MAX_TRIAL_LETTERS
 from ..theory.running._guarded import GuardedStepper, require_stepper
 from ..theory.running._stepper import Stepper
 from ..theory.spectra._model import ModelSpectrum, model_spectrum
@@ -134,11 +135,14 @@ def prove(
     method: str = "auto",
     answers: Answers | None = None,
     progress: Progress | None = None,
+    max_trial_letters: int = MAX_TRIAL_LETTERS,
 ) -> Proof:
     """Prove or refute that a model equals an automaton on words of every length, in the arithmetic in which it runs.
 
-    The verdict is `equivalent`; `counterexample`, with a shortest wrong word; or `unknown`, with the length up to which the model
-    is proved right. The verdict `equivalent` is given only after a second program has confirmed it. Answers are compared after
+    The verdict is `equivalent`; `counterexample`, with a wrong word; or `unknown`, with the length up to which the model
+    is proved right. The states are searched breadth first, which gives a shortest wrong word. Where the search does not end soon,
+    words v v v ... of short words v and random words are tried beside it; a word that is found in this way need not be a shortest
+    one (`Proof.shortest`). The verdict `equivalent` is given only after a second program has confirmed it. Answers are compared after
     each token, not before the first one. Ctrl-C ends the search with the verdict `unknown`. torch is loaded only for models that
     consist of tensors.
 
@@ -162,6 +166,8 @@ def prove(
         answers: what the answers of a `Stepper` mean; None if they are indices of the automaton's states. A model folder, a
             checkpoint, a `Model` and a `Learned` contain this information.
         progress: called about once a second with the numbers of states found and followed.
+        max_trial_letters: the largest number of letters of all words together that are tried beside the search, 0 or more; 0
+            for none. By default there are 16 words of 4,096 letters where there are 12 letters or fewer.
 
     Returns:
         The proof, with its verdict, what was explored, the wrong word if there is one, and the certificate.
@@ -177,6 +183,7 @@ def prove(
         "save_every": save_every,
         "method": method,
         "progress": progress,
+        "max_trial_letters": max_trial_letters,
     }
     automaton = as_automaton(automaton)
     source = open_source(model)

@@ -119,7 +119,7 @@ ENTRIES: list[tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]] = [
     (track, {"stepper": 5, "automaton": "mod:3", "words": [0]}, ("stepper", "automaton", "words", "start", "progress")),
     (prove, {"model": LRNN, "automaton": "mod:3"}, (
         "model", "automaton", "arithmetic", "max_states", "max_seconds", "resume", "save_every", "method", "answers",
-        "progress",
+        "progress", "max_trial_letters",
     )),
     (check, {"certificate": LRNN}, ("certificate", "automaton")),
     (full_certificate, {"found": LRNN}, ("found", "max_group")),

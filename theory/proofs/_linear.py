@@ -254,6 +254,17 @@ class LinearMachine:
             first += head.entries
         return np.concatenate(after, axis=1)
 
+    def step_each(self, rows: Rows, letters: Indices) -> Rows:
+        """The bits after a letter of its own for each row, int `[rows]`."""
+        after, first = [], 0
+        states = self.carrier.decode(rows)
+        for head in self.heads:
+            w = head.weights
+            H = states[:, first : first + head.entries].reshape(-1, w.dim, w.value_dim)
+            after.append(self._head_each(head, H, letters).reshape(len(states), -1))
+            first += head.entries
+        return self.carrier.encode(np.concatenate(after, axis=1))
+
     def guess(self, row: Rows, letter: int, length: int) -> Rows | None:
         """One head of two entries in a narrow format: plain float arithmetic (`guess_pairs`)."""
         target, head = self.arithmetic.values, self.heads[0]
@@ -288,6 +299,26 @@ class LinearMachine:
                 pairs.append((values[None, :, None], H.take(columns, axis=1)))
         if not pairs:
             pairs = [(np.zeros((1, 1, 1)), np.zeros_like(H))]
+        target = self.arithmetic.values
+        if isinstance(target, FloatFormat) and self.arithmetic.mode == "rne":
+            return exact_product_sum(pairs, target, b)
+        return self.arithmetic.product_sum(pairs, b)
+
+    def _head_each(self, head: LinearHead, H: Floats, letters: Indices) -> Floats:
+        """`_head` with a letter of its own for each state."""
+        w = head.weights
+        if isinstance(self.arithmetic, PerOp):
+            after = np.empty_like(H)
+            for x in np.unique(letters).tolist():
+                here = letters == x
+                after[here] = self._head(head, H[here], x)
+            return after
+        b = None if w.additive is None else w.additive[letters]
+        # `[states, dim]` entries and columns of each state's letter, as in `_head`
+        pairs = [
+            (values[letters][:, :, None], np.take_along_axis(H, columns[letters][:, :, None], axis=1))
+            for values, columns in zip(w.values, w.columns, strict=True)
+        ]
         target = self.arithmetic.values
         if isinstance(target, FloatFormat) and self.arithmetic.mode == "rne":
             return exact_product_sum(pairs, target, b)

@@ -47,7 +47,7 @@ class Proof:
         compares: whether `states` or `outputs` are compared.
         reason: the verdict in one line.
         correct_up_to: the length up to which all words are answered rightly; None for any length.
-        word: letter indices of a shortest word after which the answer is wrong, else None.
+        word: letter indices of a word after which the answer is wrong, and no earlier one; None if none was found.
         answered: the wrong answer after this word, as text.
         right: the right answer after this word, as text.
         seconds: the time that the search took.
@@ -59,6 +59,8 @@ class Proof:
             states' bits. `replayed`: a wrong word was run from the start. None: nothing is claimed for all
             words.
         identify: a function that returns a digest of everything that determines the verdict, or None if a stepper has none.
+        shortest: whether no word shorter than `word` is wrong. False only for a word that was tried beside the search; then
+            `correct_up_to` is the length up to which all words are answered rightly.
         resumed: whether the search went on from a file. In that case the verdict `unknown`, and that no word shorter than
             `word` is wrong, rest on what the file says of the pairs that were followed before. `equivalent` rests on no file.
     """
@@ -81,6 +83,7 @@ class Proof:
     checked: Checked | None = None
     identify: Callable[[], str | None] | None = field(default=None, repr=False)
     resumed: bool = False
+    shortest: bool = True
 
     def __bool__(self) -> bool:
         """Is it proved that the model is the automaton, on words of every length?"""
@@ -125,6 +128,7 @@ class Proof:
             "word": None if self.word is None else [label_text(letters[x]) for x in self.word],
             "answered": self.answered,
             "right": self.right,
+            "shortest": None if self.word is None else self.shortest,
             "correct_up_to": self.correct_up_to,
             "reason": self.reason + self._by_file,
             "checked": self.checked,
@@ -162,7 +166,10 @@ class Proof:
         if facts["word"] is not None:
             shown = facts["word"] if len(facts["word"]) <= 40 else [*facts["word"][:40], "..."]
             rows += [
-                ("shortest word", f"{count_noun(len(facts['word']), 'letter')}: " + " ".join(shown)),
+                (
+                    "shortest word" if self.shortest else "wrong word",
+                    f"{count_noun(len(facts['word']), 'letter')}: " + " ".join(shown),
+                ),
                 ("the model says", facts["answered"] or "no output"),
                 ("the automaton says", facts["right"] or ""),
             ]

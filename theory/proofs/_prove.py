@@ -2,7 +2,8 @@
 
 Three ways, the first that decides is taken: every head maps its codes to codes bit for bit (`codes`); balls about the
 codes that the letters keep (`regions`); all states reached, breadth first (`states`). Only the last finds wrong words,
-shortest ones, and each is replayed from the start before it is reported. No verdict depends on a tolerance: decoding
+shortest ones, or, where the search does not end soon, words that are tried beside it; each is replayed from the start before
+it is reported. No verdict depends on a tolerance: decoding
 is by the nearest code, exactly, the first of several.
 
 No model is called equivalent by one program alone: the certificate that would be written must have passed the
@@ -22,6 +23,7 @@ import numpy as np
 
 from ...constructions._conversions import AutomatonLike, as_automaton
 from ...constructions._realisation import Realisation
+from ...constructions.automata._automaton import Automaton
 from ...foundation._arguments import (
     require_callback,
     require_choice,
@@ -43,10 +45,11 @@ from ._machine import answers_to, machine_of
 from ._npz_model import NpzModel, load_npz_model
 from ._proof import Proof, proof_digest
 from ._quick import quick_proof
-from ._second_derivation import derive_again, replay_word
+from ._second_derivation import derive_again, replay_word, word_text
 from ._state_search import INTERRUPTED, Outcome, OutOfTimeError, Progress, StateSearch
 from ._state_search_file import resume_search, save_search
 from ._stepper_machine import StepperMachine
+from ._trial_words import MAX_TRIAL_LETTERS, WrongWord, try_words
 
 MAX_STATES = 5_000_000
 OWN = "the stepper's own"
@@ -62,6 +65,7 @@ class ProofLimits(TypedDict, total=False):
     save_every: float
     method: str
     progress: Progress | None
+    max_trial_letters: int
 
 
 def require_limits(limits: ProofLimits) -> None:
@@ -74,6 +78,7 @@ def require_limits(limits: ProofLimits) -> None:
         require_path("resume", limits["resume"])
     require_choice("method", limits["method"], ("auto", "states"))
     require_callback("progress", limits["progress"], "a function of the numbers of states found and followed")
+    require_count("max_trial_letters", limits["max_trial_letters"])
 
 
 def prove(
@@ -88,8 +93,9 @@ def prove(
     method: str = "auto",
     answers: Answers | None = None,
     progress: Progress | None = None,
+    max_trial_letters: int = MAX_TRIAL_LETTERS,
 ) -> Proof:
-    """Equivalent on all words, or a shortest wrong word, or unknown with the length up to which all is right.
+    """Equivalent on all words, or a wrong word, or unknown with the length up to which all is right.
 
     Answers are compared after each token, not before the first. Ctrl-C gives `unknown` with what is proved so far.
 
@@ -109,6 +115,8 @@ def prove(
         method: `auto`, or `states` for the search alone.
         answers: what the numbers that the model decodes to mean; None: indices of the automaton's states.
         progress: called about once a second with how far the search is.
+        max_trial_letters: the largest number of letters of the words that are tried beside a search that does not end soon
+            (`_trial_words.py`), all words together; 0 for none.
 
     Examples:
         >>> from mirrormata import construct, prove
@@ -124,6 +132,7 @@ def prove(
             "save_every": save_every,
             "method": method,
             "progress": progress,
+            "max_trial_letters": max_trial_letters,
         }
     )
     automaton = as_automaton(automaton)
@@ -195,6 +204,7 @@ def prove(
         save=save,
         save_every=save_every,
         began=began,
+        trial=lambda clock: try_words(machine, automaton, max_trial_letters, clock),
     )
     proof = replace(_proof(outcome, search, machine, name), resumed=resumed)
     if proof.verdict != "equivalent":
@@ -291,5 +301,26 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
             "counterexample", *facts, reason, len(outcome.word) - 1, outcome.word, answered, right,
             checked="replayed",
         )  # fmt: skip
+    if isinstance(outcome.tried, WrongWord):
+        return _proof_by_trial(outcome.tried, facts, place.depth, search.automaton, machine)
     reason = f"{outcome.stopped}, {place.count - place.done:,} states not yet followed"
     return Proof("unknown", *facts, reason, place.depth)
+
+
+def _proof_by_trial(
+    found: WrongWord, facts: tuple[Any, ...], depth: int, automaton: Automaton, machine: Any
+) -> Proof:
+    """A word that was tried beside the search; `depth`: all words up to this length are right."""
+    answered, right = found.answered, found.right
+    if right is None:
+        answered, right = replay_word(machine, automaton, found.word)
+    of = "a random word"
+    if found.period is not None:
+        of = f"the word {word_text(automaton, found.period)} again and again"
+    reason = (
+        f"{of}, tried beside the search of the states; a shorter word of more than {depth:,} letters may be wrong too; "
+        "replayed step by step"
+    )
+    return Proof(
+        "counterexample", *facts, reason, depth, found.word, answered, right, checked="replayed", shortest=False
+    )  # fmt: skip

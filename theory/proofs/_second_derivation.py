@@ -16,7 +16,7 @@ A wrong word is replayed from the start, one step after another, on another way 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -313,29 +313,51 @@ def _within(known: NDArray[np.void], keys: NDArray[np.void]) -> NDArray[np.bool_
     return found
 
 
+def first_wrong_answer(
+    machine: Any, automaton: Automaton, word: Sequence[int], clock: Callable[[], None] | None = None
+) -> tuple[int, str | None, str] | None:
+    """Runs a word from the start, alone, up to the first wrong answer.
+
+    Args:
+        machine: what the search of the states runs.
+        automaton: the automaton.
+        word: letter indices.
+        clock: called before each letter, if given; what it raises ends the run.
+
+    Returns:
+        The number of letters read, the model's answer as text (None: none of the automaton's), and the right one; None where
+        all answers are right.
+    """
+    answers: Answers = machine.answers
+    stepper = _LinearReplay(machine) if isinstance(machine, LinearMachine) else _StepperReplay(machine)
+    state = automaton.start
+    for t, x in enumerate(word):
+        if clock is not None:
+            clock()
+        before, state = state, int(automaton.transitions[x, state])
+        said = stepper.answer(x)
+        right = int(answers.right(np.array([x]), np.array([before]), np.array([state]))[0])
+        if said != right:
+            texts = _texts(answers)
+            return t + 1, (texts[said] if said >= 0 else None), texts[right]
+    return None
+
+
 def replay_word(machine: Any, automaton: Automaton, word: tuple[int, ...]) -> tuple[str | None, str]:
     """The model's answer after the word, as text (None: none of the automaton's), and the right one.
 
     `DisagreementError` if an answer before the last is wrong, or the last one right.
     """
-    answers: Answers = machine.answers
-    stepper = _LinearReplay(machine) if isinstance(machine, LinearMachine) else _StepperReplay(machine)
-    state = automaton.start
-    said = right = -1
-    for t, x in enumerate(word):
-        before, state = state, int(automaton.transitions[x, state])
-        said = stepper.answer(x)
-        right = int(answers.right(np.array([x]), np.array([before]), np.array([state]))[0])
-        # all answers but the last are right, and the last is wrong
-        if (said == right) != (t < len(word) - 1):
-            shown = word_text(automaton, word)
-            raise DisagreementError(
-                f"{automaton.name}: run alone from the start, letter {t + 1} of the word {shown} is answered "
-                f"{'wrongly' if said != right else 'rightly'}, and the search says otherwise: a step must depend on the state's "
-                "bits and the letter alone, and give the same bits in every batch"
-            )
-    texts = _texts(answers)
-    return (texts[said] if said >= 0 else None), texts[right]
+    found = first_wrong_answer(machine, automaton, word)
+    # all answers but the last are right, and the last is wrong
+    if found is None or found[0] < len(word):
+        at, how = (len(word), "rightly") if found is None else (found[0], "wrongly")
+        raise DisagreementError(
+            f"{automaton.name}: run alone from the start, letter {at} of the word {word_text(automaton, word)} is answered "
+            f"{how}, and the search says otherwise: a step must depend on the state's "
+            "bits and the letter alone, and give the same bits in every batch"
+        )
+    return found[1], found[2]
 
 
 class _LinearReplay:

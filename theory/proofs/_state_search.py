@@ -347,12 +347,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`verdict`; the place reached; of a counterexample the word, of an interrupted search why it ended."""
+    """`verdict`; the place reached; of a counterexample the word, of an interrupted search why it ended.
+
+    `tried`: what `run` was given as `trial` has found, in place of a shortest word.
+    """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
     place: Place
     word: tuple[int, ...] | None = None
     stopped: str = ""
+    tried: Any = None
 
 
 class StateSearch:
@@ -372,6 +376,7 @@ class StateSearch:
         self.start_is_read = False
         """Whether a word has led back to the first pair, so that its answer was looked at."""
         self._chain = chain_letter(machine, automaton.transitions)
+        self._is_chain = self._chain is not None
         self.ahead = 64
         self.at_once: int = getattr(machine, "at_once", CANDIDATES)
         self._deadline: float | None = None
@@ -385,10 +390,14 @@ class StateSearch:
         save: Callable[[StateSearch], None] | None = None,
         save_every: float = 60.0,
         began: float | None = None,
+        trial: Callable[[Callable[[], None]], Any] | None = None,
     ) -> Outcome:
         """Until closed, refuted, or stopped: by a limit or by Ctrl-C, then `unknown` and saved if it can be.
 
         `began`: the time, of `time.monotonic`, from which `max_seconds` count; None: now.
+        `trial`: a function that tries other words, once, when as many steps are followed as the machine takes at once, or at
+        the limit `max_states`; a chain needs none, for it is one word. It takes the look at the clock, and returns what it
+        has found, a counterexample whose word has no need to be a shortest one, or None.
         """
         told, read = time.monotonic(), self.start_is_read
         saved = told
@@ -397,7 +406,12 @@ class StateSearch:
             # invariant: every letter of the first `done` nodes leads to
             # a node in the store, and all answers on the way were right
             while self.place.done < self.place.count:
-                if self.place.count >= max_states:
+                full = self.place.count >= max_states
+                if trial is not None and not self._is_chain and (full or self.place.steps >= self.at_once):
+                    tried, trial = trial(self._look_at_clock), None
+                    if tried is not None:
+                        return Outcome("counterexample", self.place, tried=tried)
+                if full:
                     return self._stop(f"`max_states` {max_states:,} reached", save)
                 self._look_at_clock()
                 now = time.monotonic()

@@ -21,7 +21,7 @@ from ._answers import Answers
 from ._state_search import CANDIDATES, NodeForm, Rows
 
 ONE_BY_ONE = 1 << 10
-"""Successors computed at once of a stepper that is called for each alone, which saves no time: a second of work or so."""
+"""Successors computed at once of a stepper that takes each alone, in calls of its own or in exact numbers: a second of work or so."""
 
 
 class StepperMachine:
@@ -37,8 +37,9 @@ class StepperMachine:
         self.stepper, self.answers = stepper, answers
         self.numbers_states = bool(getattr(stepper, "numbers_states", False))
         """Whether a state's bits are its number in this run, and mean nothing to another."""
-        self._one_by_one = bool(getattr(stepper, "one_by_one", False))
-        self.at_once = ONE_BY_ONE if self._one_by_one else CANDIDATES
+        self.one_by_one = bool(getattr(stepper, "one_by_one", False))
+        """Whether the stepper is called for each state alone."""
+        self.at_once = ONE_BY_ONE if self.one_by_one or self.numbers_states else CANDIDATES
         self.reads_letters = True
         self.idle = (False,) * len(answers.automaton.letters)
         self._like = stepper.initial(1)
@@ -53,11 +54,7 @@ class StepperMachine:
         self._ends = np.cumsum([0, *widths]).tolist()
         self.form = NodeForm(np.dtype(np.uint8), self._ends[-1])
         # a first step, so that a stepper whose states change form is refused before the search
-        if (
-            isinstance(stepper, GuardedStepper)
-            and self.idle
-            and not (self.numbers_states or self._one_by_one)
-        ):
+        if isinstance(stepper, GuardedStepper) and self.idle and not (self.numbers_states or self.one_by_one):
             self.pack(
                 stepper.step(stepper.initial(2), np.zeros(2, dtype=np.int64)), 2
             )  # which says what is wrong
@@ -69,9 +66,13 @@ class StepperMachine:
     def step(self, rows: Rows, letter: int) -> Rows:
         """The bytes of the states after a letter."""
         # not side by side: the bits may depend on how many there are
-        if self._one_by_one and len(rows) > 1:
+        if self.one_by_one and len(rows) > 1:
             return np.concatenate([self.step(rows[i : i + 1], letter) for i in range(len(rows))])
         letters = np.full(len(rows), letter, dtype=np.int64)
+        return self.pack(self.stepper.step(self.unpack(rows), letters), len(rows))
+
+    def step_each(self, rows: Rows, letters: Indices) -> Rows:
+        """The bytes of the states after a letter of its own for each row, int `[rows]`, in one call of the stepper."""
         return self.pack(self.stepper.step(self.unpack(rows), letters), len(rows))
 
     def decode(self, states: Any, letters: Indices) -> Indices:
