@@ -278,7 +278,10 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
     ]
     if h.spread is not None:
         rows.append(
-            ("predicted failure", f"token {h.spread:,}, where the classes' spread meets their margin")
+            (
+                "predicted failure",
+                f"token {h.spread:,}, where the classes' spread meets their margin: {describe_prediction(h.spread, s.fit)}",
+            )
         )
     for x in c.causal:
         failed = "no wrong answer" if x.first_failure is None else f"first wrong at token {x.first_failure:,}"
@@ -372,12 +375,25 @@ def _bounds(c: Comparison) -> str:
     h = c.horizon
     parts = []
     if h.least_beta is not None and h.beta is not None:
-        parts.append(f"{h.beta:,} by the least β‖k‖² = {h.least_beta:.7g}")
+        parts.append(f"{h.beta:,} by the least β‖k‖² = {h.least_beta:.7g} alone")
     if h.rounding is not None:
         parts.append(f"{h.rounding:,} by rounding to {h.dtype}")
     if h.drift is not None:
         parts.append(f"{h.drift:,} by drift from the snapped letters")
-    return "; ".join(parts) or ("no limit found" if c.snapped.lrnn is not None else "no bound applies")
+    if parts:
+        return f"{'; '.join(parts)} (if answers are read by the nearest code; the model's own read-out can fail earlier, or later)"
+    return "no limit found" if c.snapped.lrnn is not None else "no bound applies"
+
+
+def describe_prediction(at: int, fit: int) -> str:
+    """What the predicted failure is.
+
+    Args:
+        at: the number of letters after which spread and margin meet.
+        fit: the number of letters from whose states this was found.
+    """
+    how = f"within the first {fit:,} letters" if at <= fit else f"an estimate from the first {fit:,} letters"
+    return f"{how}, for the nearest class mean; it is no bound, and may lie below one"
 
 
 def _after(words: tuple[str, str], error: float) -> str:

@@ -10,7 +10,7 @@ from ...constructions.automata._automaton import Indices
 from ...constructions.texts._show import label_text
 from ...theory.arithmetic._rounding import Floats
 from ..comparison._representations import Representation
-from ..comparison._result import Comparison, HeadComparison
+from ..comparison._result import Comparison, HeadComparison, describe_prediction
 from ..comparison._snap import find_factors_in_use, measure_strengths_inside
 from ..comparison._spectra import numeric_eigenvalues
 from ..learned._learned import LearnedHead
@@ -309,11 +309,14 @@ def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:
         rounding = "no limit: the snapped representation is exact in it"
     words = f"{s.words:,} words"
     seen = f"the least over {words}" if h.observed else f"none in {h.length:,} letters of {words}"
+    predicted = "spread and margin are not seen to meet"
+    if h.spread is not None:
+        predicted = describe_prediction(h.spread, s.fit)
     rows: list[tuple[Cell, ...]] = [
         ("right at least to, by β", h.beta, f"a bound for the nearest code, if β were the only error; {least}"),
         (f"right at least to, by rounding to {h.dtype}", h.rounding, rounding),
         ("right at least to, by drift from the snapped letters", h.drift, "a bound for the nearest code"),
-        ("first wrong answer predicted, by spread and margin", h.spread, f"a prediction from the first {s.fit:,} letters"),
+        ("first wrong answer predicted, by spread and margin", h.spread, predicted),
         ("first wrong answer observed", h.observed, seen),
     ]  # fmt: skip
     if place.result is not None:
@@ -324,7 +327,8 @@ def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:
     rows += [("note", None, note) for note in h.notes]
     return Table(
         "learned-horizons", "Predicted against observed failure",
-        "Bounds hold for an answer by the nearest code; the model's own read-out can fail earlier, or later.",
+        "Bounds hold for an answer by the nearest code, and the prediction is an estimate for the nearest class mean, so it can lie below a "
+        "bound; the model's own read-out can fail earlier than all of them, or later.",
         ("length", "letters", "what it is"), rows, source,
     )  # fmt: skip
 
