@@ -26,7 +26,7 @@ from typing import Any
 from ..constructions._conversions import AutomatonLike, as_automaton
 from ..constructions._document import write_certificate
 from ..constructions._lrnn import LRNN
-from ..constructions._realisation import Realisation
+from ..constructions._realisation import Realisation, all_kinds
 from ..constructions.automata._automaton import Automaton
 from ..constructions.automata._labels import distinct_texts, label_text, output_texts
 from ..foundation._arguments import require_path
@@ -53,10 +53,12 @@ class Difference:
     Attributes:
         text: a one-line description.
         word: the letters of a shortest word that tells the two apart, None if no word does.
+        same_answers: whether all words are known to be answered alike, so that the two differ in their states alone.
     """
 
     text: str
     word: Word | None = None
+    same_answers: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,39 @@ def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference 
     n = len(automaton.states)
     given: list[Any] = [texts[x * n : (x + 1) * n] for x in order] if automaton.is_mealy else texts
     wanted = _Table(automaton.name, mine, automaton.transitions[order].tolist(), automaton.start, given)
-    return _compare_automata(certified, wanted)
+    found = _compare_automata(certified, wanted)
+    # the words lead to one state and to two, and the certificate has what `prove` compares by its outputs
+    if (
+        found is None
+        or not found.same_answers
+        or not _is_compared_by_outputs(document, certified, wanted, automaton)
+    ):
+        return found
+    return replace(
+        found,
+        text=f"{found.text}; no word is answered differently, and where answers alone count, `mirrormata prove` with this certificate "
+        f"and {automaton.name} compares these (--arithmetic exact: without rounding)",
+    )
+
+
+def _is_compared_by_outputs(
+    document: Mapping[str, Any], certified: _Table, wanted: _Table, automaton: Automaton
+) -> bool:
+    """Whether `prove` takes what the certificate constructs and holds it against the automaton's outputs, not its states."""
+    kind = document["kind"]
+    constructs = any(kind == record.kind or kind in record.reads for record in all_kinds().values())
+    if (
+        not constructs
+        or certified.is_mealy
+        or wanted.is_mealy
+        or document["labels"]["letters"] != [label_text(x) for x in automaton.letters]
+    ):
+        return False
+    states = set(document["labels"]["states"])
+    return states not in (
+        {label_text(q) for q in automaton.states},
+        {label_text(q) for q in automaton.trim().states},
+    )
 
 
 def _compare_automata(first: _Table, second: _Table) -> Difference | None:
@@ -139,6 +173,8 @@ def _compare_automata(first: _Table, second: _Table) -> Difference | None:
                     )
             seen.add((a, b))
             pairs.append((a, b, here))
+    if met is not None and len(pairs) < MAX_PAIRS:
+        met = replace(met, same_answers=True)
     if met is None and first.is_mealy != second.is_mealy:
         has = ["gives outputs on letters" if t.is_mealy else "has outputs of states" for t in (first, second)]
         return Difference(f"{first.name} {has[0]}, {second.name} {has[1]}")

@@ -282,6 +282,7 @@ def arrays_of(case: Case, *, named: bool) -> dict[str, Any]:
         return np.array([[[float(z) for z in row] for row in m] for m in x])
 
     answers = [y for row in case.layer.decode for y in row]
+    """Where outputs have no names, one that the automaton does not have is -1, no output."""
     shown = list(case.outputs) or [y for row in case.machine.outputs for y in row]
     if named:
         order = sorted({*shown, *answers}, reverse=True)
@@ -292,7 +293,9 @@ def arrays_of(case: Case, *, named: bool) -> dict[str, Any]:
         "B": numbers(head.B),
         "H0": numbers([head.H0])[0],
         "codes": numbers([code for (code,) in case.layer.codes]),
-        "decode": np.array([[order.index(y) for y in row] for row in case.layer.decode]),
+        "decode": np.array(
+            [[order.index(y) if named or y in shown else -1 for y in row] for row in case.layer.decode]
+        ),
     }
     if named:
         arrays["output_labels"] = np.array(json.dumps([f"y{y}" for y in order]))

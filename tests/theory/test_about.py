@@ -18,6 +18,7 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.constructions.automata._labels import label_text
 from mirrormata.foundation._errors import InputError
+from mirrormata.models._sources import prove
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._sources import learned_from_lrnn, load_learned
 from mirrormata.models.comparison._states import Sampling, follow_words
@@ -154,6 +155,25 @@ def test_the_same_answers_by_fewer_states_is_another_automaton() -> None:
     found = check(document, replace(mod4, outputs=outputs))
     assert (found.verdict, found.word) == ("other", ("1", "1"))
     assert "lead to one state" in found.reason
+    # what the message advises works
+    assert "no word is answered differently" in found.reason
+    for arithmetic in ("exact", "per_step:bf16"):
+        assert prove(document, replace(mod4, outputs=outputs), arithmetic).verdict == "equivalent"
+
+
+def test_prove_is_advised_only_where_it_compares_answers() -> None:
+    """States of the same names are compared as states, and then two of them are not one."""
+    mod4 = automaton_from_spec("mod:4")
+    same = replace(mod4, outputs=object_array(str(q % 2) for q in range(4)))
+    parity = replace(automaton_from_spec("parity"), states=same.states[:2])
+    # 0 and 1 reach two of the four states; in the other one they are all
+    document = full_certificate(construct(same))
+    advised = check(document, parity)
+    assert advised.verdict == "other"
+    assert ("no word is answered differently" in advised.reason) == bool(prove(document, parity, "exact"))
+    # outputs on letters do not follow from states
+    mealy = replace(parity, outputs=parity.outputs[parity.transitions])
+    assert "prove" not in check(document, mealy).reason
 
 
 def test_outputs_on_letters_and_of_states_differ() -> None:

@@ -17,7 +17,7 @@ from mirrormata.constructions._construct import construct
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import InputError
-from mirrormata.tests.theory.prove_models import Counter, flip_flop, random_model, with_beta
+from mirrormata.tests.theory.prove_models import Counter, flip_flop, random_model, turns, with_beta
 from mirrormata.theory._export import export_npz
 from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
 from mirrormata.theory.arithmetic._rounding import round_fraction
@@ -317,3 +317,15 @@ def test_machine_steps_as_the_stepper(dtype: str) -> None:
     for x in word.tolist():
         row, states = machine.step(row, x), stepper.step(states, [x])
         assert np.array_equal(machine.carrier.decode(row), states[0].reshape(1, -1))
+
+
+def test_a_decode_beyond_the_outputs_is_refused() -> None:
+    """It is a mistake of the file, and no answer of the model."""
+    model = turns(4, [0, 1, 2, 9])
+    with pytest.raises(InputError) as refused:
+        prove(model, "mod:4", "per_step:bf16")
+    assert str(refused.value) == (
+        "turns: decode[3, 0] is 9 (one of 2 such entries), but mod:4 has 4 outputs: give an index from 0 to 3, or "
+        "-1 for no output"
+    )
+    assert prove(turns(4, [0, 1, 2, -1]), "mod:4", "per_step:bf16").verdict == "counterexample"

@@ -227,7 +227,7 @@ def kernel_machine(
     """The model on the kernel; `InputError` for an `.npz` without factors."""
     if isinstance(model, NpzModel):
         head = model.kernel_head()
-        layer = KernelLayer([KernelHead(head, kernel, model.name, backend)], [0], model.own_reader(answers))
+        layer = KernelLayer([KernelHead(head, kernel, model.name, backend)], [0], model.own_reader())
         return KernelMachine(layer, answers, model.reader(answers))
     if model.is_layered:
         return StepperMachine(KernelLayers(model, kernel, backend), answers)

@@ -22,6 +22,7 @@ from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
+from ...foundation._text import count_noun
 from .._npz_file import ArrayHeader, check_npz_format, is_text, read_npz
 from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats
@@ -131,7 +132,7 @@ class NpzModel:
             automaton: the automaton that it is compared with.
 
         Raises:
-            InputError: the automaton has other letters.
+            InputError: the automaton has other letters, or `decode` has a number that is the index of no output.
         """
         if self.letters is not None:
             same_letters(automaton, self.letters, self.name)
@@ -139,7 +140,22 @@ class NpzModel:
             raise InputError(
                 f"{self.name}: A has {len(self.A)} letters, {automaton.name} has {len(automaton.letters)}"
             )
-        return output_answers(automaton, self.outputs)
+        answers = output_answers(automaton, self.outputs)
+        self._refuse_unknown_outputs(automaton, len(answers.meaning))
+        return answers
+
+    def _refuse_unknown_outputs(self, automaton: Automaton, known: int) -> None:
+        """`InputError` where `decode` has a number that is the index of no output."""
+        places = np.argwhere(self.decode >= known)
+        if not len(places):
+            return
+        code, letter = places[0].tolist()
+        more = f" (one of {len(places):,} such entries)" if len(places) > 1 else ""
+        of = "its output_labels have" if self.outputs is not None else f"{automaton.name} has"
+        raise InputError(
+            f"{self.name}: decode[{code}, {letter}] is {self.decode[code, letter]}{more}, but {of} {count_noun(known, 'output')}: "
+            f"give an index from 0 to {known - 1}, or -1 for no output"
+        )
 
     def reader(self, answers: Answers) -> CodeReader:
         """The nearest code, with the answers that it stands for.
@@ -148,23 +164,15 @@ class NpzModel:
             answers: how its outputs are compared with those of the automaton.
         """
         codes = self.codes.reshape(len(self.codes), -1)
-        table = answers.of_states(self._name_outputs(answers))
+        table = answers.of_states(self.decode)
         # one column suffices where the answer does not depend on the letter
         if (table == table[:, :1]).all() and not answers.by_letter:
             table = table[:, :1]
         return CodeReader(codes, table)
 
-    def own_reader(self, answers: Answers) -> CodeReader:
-        """The nearest code, with the index of the model's own output; -1 for one that has no name.
-
-        Args:
-            answers: how its outputs are compared with those of the automaton.
-        """
-        return CodeReader(self.codes.reshape(len(self.codes), -1), self._name_outputs(answers))
-
-    def _name_outputs(self, answers: Answers) -> Indices:
-        # names that the automaton has no meaning for stand for nothing
-        return np.where(self.decode >= len(answers.meaning), -1, self.decode)
+    def own_reader(self) -> CodeReader:
+        """The nearest code, with the index of the model's own output; -1 for none."""
+        return CodeReader(self.codes.reshape(len(self.codes), -1), self.decode)
 
     def kernel_head(self) -> Head:
         """The factors as a head, for the kernels; `InputError` where there are none, or they do not fit A."""
