@@ -19,7 +19,13 @@ from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._extraction import Method
 from mirrormata.models.comparison._procrustes import align_letters, align_points, disparity
 from mirrormata.models.comparison._representations import TransitionGroup, character_table
-from mirrormata.models.comparison._result import Comparison, Tolerances, comparison_rows, comparison_tables
+from mirrormata.models.comparison._result import (
+    Comparison,
+    Tolerances,
+    comparison_rows,
+    comparison_tables,
+    describe_prediction,
+)
 from mirrormata.models.comparison._sources import (
     learned_from_lrnn,
     learned_from_matrices,
@@ -325,3 +331,10 @@ def test_margin_over_spread_says_whether_the_nearest_mean_is_right() -> None:
     assert right.any()
     assert not right.all()
     assert ((g.ratio > 1) == right).all()
+
+
+def test_a_prediction_is_said_to_be_no_bound() -> None:
+    """It is an estimate, so it can be less than a bound that stands beside it."""
+    assert describe_prediction(833, 64).startswith("an estimate from the first 64 letters")
+    assert describe_prediction(64, 64).startswith("within the first 64 letters")
+    assert all("no bound, and may lie below one" in describe_prediction(at, 64) for at in (1, 64, 65, 10_000))
