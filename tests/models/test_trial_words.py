@@ -41,8 +41,10 @@ def test_a_model_folder_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_stepper_machine, "ONE_BY_ONE", 0)  # words before any step of the search
     folder = str(model_folder(tmp_path / "untrained"))
     found = prove(folder, "parity", max_trial_letters=16 * 64)
-    assert (found.verdict, found.shortest, found.checked) == ("counterexample", False, "replayed")
+    assert (found.verdict, found.checked, found.correct_up_to) == ("counterexample", "replayed", 0)
+    assert "tried beside the search" in found.reason
     assert found.word is not None
+    assert found.shortest == (len(found.word) == 1)
     stepper, answers = load_stepper(folder, "parity")
     again = first_wrong_answer(StepperMachine(stepper, answers), found.automaton, found.word)
     assert again == (len(found.word), found.answered, found.right)

@@ -182,13 +182,13 @@ def test_steps_with_letters_of_their_own(arithmetic: str) -> None:
         linear_machine(lrnn, parsed, answers_of(lrnn.automaton, lrnn.automaton)),
     ]
     for machine in machines:
-        count_of = len(machine.idle)  # type: ignore[attr-defined]
+        count_of = len(machine.idle)
         letters = np.arange(12) % count_of
         rows: Any = np.repeat(machine.initial(), 12, axis=0)
         for turn in range(5):
             read = np.roll(letters, turn)
             apart = np.concatenate([machine.step(rows[i : i + 1], int(x)) for i, x in enumerate(read)])
-            rows = machine.step_each(rows, read)  # type: ignore[attr-defined]
+            rows = machine.step_each(rows, read)
             assert np.array_equal(rows, apart)
 
 

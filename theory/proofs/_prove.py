@@ -308,7 +308,11 @@ def _proof(outcome: Outcome, search: StateSearch, machine: Any, name: str) -> Pr
 
 
 def _proof_by_trial(
-    found: WrongWord, facts: tuple[Any, ...], depth: int, automaton: Automaton, machine: Any
+    found: WrongWord,
+    facts: tuple[Automaton, str, str, int, int, str],
+    depth: int,
+    automaton: Automaton,
+    machine: Any,
 ) -> Proof:
     """A word that was tried beside the search; `depth`: all words up to this length are right."""
     answered, right = found.answered, found.right
@@ -317,10 +321,14 @@ def _proof_by_trial(
     of = "a random word"
     if found.period is not None:
         of = f"the word {word_text(automaton, found.period)} again and again"
-    reason = (
-        f"{of}, tried beside the search of the states; a shorter word of more than {depth:,} letters may be wrong too; "
-        "replayed step by step"
+    # all shorter words may have been searched
+    shortest = len(found.word) == depth + 1
+    other = (
+        "no shorter word is wrong"
+        if shortest
+        else f"a shorter word of more than {depth:,} letters may be wrong too"
     )
+    reason = f"{of}, tried beside the search of the states; {other}; replayed step by step"
     return Proof(
-        "counterexample", *facts, reason, depth, found.word, answered, right, checked="replayed", shortest=False
+        "counterexample", *facts, reason, depth, found.word, answered, right, checked="replayed", shortest=shortest
     )  # fmt: skip

@@ -67,11 +67,6 @@ class WrongWord:
     answered: str | None = None
     right: str | None = None
 
-    @property
-    def is_replayed(self) -> bool:
-        """Whether the model itself has been run on the word, alone."""
-        return self.right is not None
-
 
 def trial_words(letters: int, limit: int) -> TrialWords:
     """The words for an alphabet.
