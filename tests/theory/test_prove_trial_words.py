@@ -177,7 +177,7 @@ def test_steps_with_letters_of_their_own(arithmetic: str) -> None:
     parsed: Any = parse_arithmetic(arithmetic)
     automaton = automaton_from_spec("cycle:3")
     lrnn = construct("S4")
-    machines = [
+    machines: list[Any] = [
         machine_of(random_model(1, 3, 3), automaton, parsed, output_answers(automaton, None)),
         linear_machine(lrnn, parsed, answers_of(lrnn.automaton, lrnn.automaton)),
     ]
