@@ -115,8 +115,8 @@ def difference(document: Mapping[str, Any], automaton: Automaton) -> Difference 
         return found
     return replace(
         found,
-        text=f"{found.text}; no word is answered differently, and where answers alone count, `mirrormata prove` with this certificate "
-        f"and {automaton.name} compares these (--arithmetic exact: without rounding)",
+        text=f"{found.text}; no word is answered differently: mirrormata prove, with this certificate and {automaton.name}, compares "
+        "answers alone (with `arithmetic` exact, without rounding)",
     )
 
 
