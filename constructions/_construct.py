@@ -92,19 +92,7 @@ class Request:
         Args:
             found: a realisation.
         """
-        return self.excess(found) == 0
-
-    def excess(self, found: Realisation) -> int:
-        """By how much the layers, factors and dimension of a realisation exceed the bounds, in all.
-
-        Args:
-            found: a realisation.
-        """
-        factors = cost(found)[1]  # very many where a letter is no product of factors
-        reached = {"max_layers": found.depth, "max_householders": factors, "max_dim": found.dim}
-        return sum(
-            max(0, reached[name] - bound) for name, bound in self.bounds().items() if bound is not None
-        )
+        return _excess(found, self) == 0
 
     def problem(self, automaton: Automaton, limits: Limits | None) -> Problem:
         """Combine an automaton with limits and with the coordinates of this request.
@@ -558,6 +546,13 @@ def replace_limits(problem: Problem, limits: Limits) -> Problem:
     return problem if limits == problem.limits else Problem(problem.automaton, limits, problem.coordinates)
 
 
+def _excess(found: Realisation, request: Request) -> int:
+    """By how much the layers, factors and dimension of a realisation exceed the bounds of a request, in all."""
+    # of factors very many where a letter is no product of some
+    reached = {"max_layers": found.depth, "max_householders": cost(found)[1], "max_dim": found.dim}
+    return sum(max(0, reached[name] - most) for name, most in request.bounds().items() if most is not None)
+
+
 def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisation | LimitError]) -> Choice:
     within: list[Realisation] = []
     # by how much it exceeds what is asked for, and its layers, factors and dimension
@@ -568,7 +563,7 @@ def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisati
             left_out = found
         elif not request.admits(found):
             layers, factors, _, dim, _ = cost(found)
-            outside.append((request.excess(found), layers, factors, dim))
+            outside.append((_excess(found, request), layers, factors, dim))
         else:
             within.append(found)
     if within:

@@ -29,5 +29,5 @@ except NotRealisableError as error:
     print(f"  {error}")
 lrnn = construct(gate)
 print(
-    f"  {lrnn.construction}: {lrnn.depth} layers, {lrnn.householders} factors, norm {lrnn.summary()['norm']}"
+    f"  {lrnn.construction}: layers {lrnn.depth}, factors {lrnn.householders}, norm {lrnn.summary()['norm']}"
 )

@@ -20,7 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "1 factor, dimension 3, integer",
         "completed 1 missing transition with a sink state 'sink'",
         "letter 'coin' merges states 'closed' and 'open'",
-        "layers, 2 factors, norm at most 1",
+        "layers 2, factors 1, norm at most 1",
     ),
     "prove_your_own_layer": (
         "a = -1.0, b = 0.0: equivalent, 2 states",

@@ -121,14 +121,14 @@ def test_group_automata(name: str, tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("name", PARTIAL_INJECTIONS)
 def test_partial_injections(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "c.json")
-    status, facts = command(capsys, "construct", str(CASES / name), "-o", path)
+    status, facts = command(capsys, "construct", str(CASES / name), "--theorem", "own.LMI", "-o", path)
     assert (status, facts["theorem"], facts["norm"]) == (0, "own.LMI", "at most 1")
     assert (facts["householders"], facts["dim"]) == PARTIAL_INJECTIONS[name]
     status, verdict = command(capsys, "check", path)
     assert (status, verdict["verdict"]) == (0, "valid")
     status, outcome = command(capsys, "run", path, "--random", "3", "--length", "200")
     assert (status, outcome["errors"]) == (0, 0)
-    followed(construct(case(name)))
+    followed(construct(case(name), theorem="own.LMI"))
     followed(lrnn_from_certificate(read_document(path)))
 
 

@@ -177,7 +177,7 @@ def test_library(name: str) -> None:
     made = plan(automaton(name))
     assert made.offers
     sound(made)
-    assert all("`max_" in text for text in made.left_out)
+    assert all("`max_" in text or "by a sample of its smaller actions" in text for text in made.left_out)
     everything = [o.found.theorem.split(" + ")[0] for o in made.offers]
     assert set(everything) <= set(all_constructions())
     # R7 has more layers, and like G.A3 no norm of at most 1
