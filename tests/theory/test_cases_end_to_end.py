@@ -128,7 +128,9 @@ def test_partial_injections(name: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert (status, verdict["verdict"]) == (0, "valid")
     status, outcome = command(capsys, "run", path, "--random", "3", "--length", "200")
     assert (status, outcome["errors"]) == (0, 0)
-    followed(construct(case(name), theorem="own.LMI"))
+    built = construct(case(name), theorem="own.LMI")
+    assert isinstance(built, LRNN)
+    followed(built)
     followed(lrnn_from_certificate(read_document(path)))
 
 
