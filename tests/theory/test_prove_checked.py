@@ -202,7 +202,9 @@ def test_logits_that_are_not_finite_answer_nothing() -> None:
 def test_numbers_that_stand_for_nothing_are_wrong_answers(arithmetic: str) -> None:
     """An index of no output, and a name that the automaton does not have."""
     parity = automaton_from_spec("parity")
-    assert prove(sign([[0, 0], [2, 2]]), parity, arithmetic).word == (1,)
+    assert prove(sign([[0, 0], [-1, -1]]), parity, arithmetic).word == (1,)
+    with pytest.raises(InputError, match=r"decode\[1, 0\] is 2"):
+        prove(sign([[0, 0], [2, 2]]), parity, arithmetic)
     named = replace(sign([[0, 0], [1, 1]]), outputs=("0", "odd"))
     found = prove(named, parity, arithmetic)
     assert (found.word, found.answered, found.right) == ((1,), None, "1")
