@@ -561,9 +561,9 @@ def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisati
     for found in offers:
         if isinstance(found, LimitError):
             left_out = found
-        elif not request.admits(found):
+        elif excess := _excess(found, request):
             layers, factors, _, dim, _ = cost(found)
-            outside.append((_excess(found, request), layers, factors, dim))
+            outside.append((excess, layers, factors, dim))
         else:
             within.append(found)
     if within:

@@ -114,7 +114,7 @@ def parse_transition_table(
             f"{name}: cells such as {slashed[0][:40]!r} have the outputs of a Mealy machine, and states have outputs or are "
             "accepting: keep one of both"
         )
-    if table.accepting is not None and not is_mealy:
+    if table.accepting is not None:
         automaton = _acceptor(table, starts, name).automaton(name, track, max_states)
     else:
         automaton = _machine(table, starts, is_mealy, name, track or "state")
@@ -277,7 +277,7 @@ def _machine(table: _Table, starts: Sequence[str], is_mealy: bool, name: str, tr
         start=starts[0],
         letters=[x for x in table.letters if not is_empty_move(x)],
         states=table.states,
-        outputs=None if is_mealy or table.outputs is None else table.outputs,
+        outputs=table.outputs,
         mealy=outputs if is_mealy else None,
         name=name,
         track=track,
