@@ -22,9 +22,10 @@ class OutOfTime(BaseException):
 def interrupt_after(seconds: float | None) -> Iterator[None]:
     """Raise `OutOfTime` in what stands below `with` after some time of the clock.
 
-    A timer of the system interrupts between two steps of the interpreter, so that a long step in compiled code overruns. It works in the
-    main thread, on systems that have such timers; elsewhere nothing is interrupted. A timer that runs already goes on afterwards,
-    and one that is over sooner is left alone.
+    A timer of the system interrupts between two steps of the interpreter, so that a long step in compiled code overruns. Compiled code that
+    calls Python may take the interrupt for an error of its own, or drop it and go on with a wrong value: what comes out of the block after
+    the interrupt, a value or an error, is `OutOfTime`. It works in the main thread, on systems that have such timers; elsewhere nothing is
+    interrupted. A timer that runs already goes on afterwards, and one that is over sooner is left alone.
 
     Args:
         seconds: the limit, above 0; None for none.
@@ -38,7 +39,11 @@ def interrupt_after(seconds: float | None) -> Iterator[None]:
         yield
         return
 
+    interrupted = False
+
     def stop(number: int, frame: FrameType | None) -> NoReturn:
+        nonlocal interrupted
+        interrupted = True
         # an exception in a callback of the garbage collector is lost, so that it comes again if nothing ends meanwhile
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
         raise OutOfTime
@@ -48,8 +53,14 @@ def interrupt_after(seconds: float | None) -> Iterator[None]:
     left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
+    except Exception as error:
+        if interrupted:
+            raise OutOfTime from error
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - begun), 1e-3), interval)
+    if interrupted:
+        raise OutOfTime

@@ -46,6 +46,27 @@ def test_an_interrupt_that_is_lost_comes_again() -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("error", [TypeError, None])
+def test_an_interrupt_that_compiled_code_turns_into_something_else(error: type[Exception] | None) -> None:
+    """As numpy does, which says that types do not fit where the look for a common type was interrupted; or goes on with another value."""
+
+    def turn() -> int:
+        try:
+            run_for_ever(30)
+        except OutOfTime as stopped:
+            if error is not None:
+                raise error("no common type") from stopped
+        return 1
+
+    value = 0
+    with pytest.raises(OutOfTime), interrupt_after(0.05):
+        value = turn()
+    assert value in (0, 1)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    with pytest.raises(TypeError, match="of its own"), interrupt_after(30):
+        raise TypeError("of its own")
+
+
 def lose_one() -> int:
     try:
         while True:

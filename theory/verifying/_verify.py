@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import cpu_count
 from pathlib import Path
-from types import FrameType
 from typing import Any, NoReturn
 
 from ...foundation._arguments import (
@@ -25,16 +21,13 @@ from ...foundation._arguments import (
 from ...foundation._errors import InputError, MissingExtraError
 from ...foundation._extras import is_installed, missing_extra, needed_by
 from ...foundation._text import html_table, one_line, refuse_truth
+from ...foundation._time_limit import OutOfTime, interrupt_after
 from ...foundation._workers import worker_processes
 from .._verdict import Verdict, plain
 from ._claim import QUICK, Claim, Effort, Subject
 from ._registry import Entry, entry_of_file, load_claims
 
 BUDGET_SPENT = "the budget was spent before the check was through"
-
-
-class BudgetSpent(Exception):  # noqa: N818 - no error: the check was told to stop
-    """The time is up; raised wherever a check happens to be."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,13 +177,13 @@ def verify_one(entry: Entry, effort: Effort, deadline: float | None = None) -> C
     """One claim, in this process; `deadline` as `time.time()` counts."""
     claim, start = entry.claim, time.perf_counter()
     try:
-        with _interrupt_at(deadline), needed_by(f"claim {claim.id}"):
+        with interrupt_after(_seconds_left(deadline)), needed_by(f"claim {claim.id}"):
             if claim.models and not is_installed("torch"):
                 raise missing_extra(f"claim {claim.id}", "torch")
             verdict = entry.verify(effort)
     except MissingExtraError as error:
         return _report_missing(claim, error, claim.expected)
-    except BudgetSpent:
+    except OutOfTime:
         facts = {"reason": BUDGET_SPENT}
         verdict = Verdict(claim.id, "unknown", facts, claim.arithmetic)
     except (Exception, SystemExit) as error:
@@ -270,25 +263,10 @@ def _portable(verdict: Verdict) -> Verdict:
     )
 
 
-@contextmanager
-def _interrupt_at(deadline: float | None) -> Iterator[None]:
-    if deadline is not None and time.time() >= deadline:
-        raise BudgetSpent
-    if (
-        deadline is None
-        or not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
-        yield
-        return
-
-    def spent(number: int, frame: FrameType | None) -> NoReturn:
-        raise BudgetSpent
-
-    before = signal.signal(signal.SIGALRM, spent)
-    signal.setitimer(signal.ITIMER_REAL, max(deadline - time.time(), 1e-3))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+def _seconds_left(deadline: float | None) -> float | None:
+    if deadline is None:
+        return None
+    left = deadline - time.time()
+    if left <= 0:
+        raise OutOfTime
+    return left
