@@ -567,7 +567,7 @@ def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisati
         else:
             within.append(found)
     if within:
-        return Choice(pick(within, request), _rule_for(automaton, request, len(within)))
+        return pick(within, request)
     if left_out is not None:
         raise left_out
     asked = f"{automaton.name}: no construction with {' and '.join(request.list_asked())} was found"
@@ -580,21 +580,23 @@ def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisati
     raise NotRealisableError(f"{asked}; the nearest of those that were built has {shown}: `plan` lists them")
 
 
-def pick(offers: Sequence[Realisation], request: Request) -> Realisation:
-    """The realisation that `construct` takes of those on offer.
+def pick(offers: Sequence[Realisation], request: Request) -> Choice:
+    """The realisation that `construct` takes of those on offer, and the rule by which it does.
 
     Args:
-        offers: realisations within the request, at least one.
+        offers: realisations of one automaton within the request, at least one.
         request: the conditions.
     """
     free = not request.is_bounded and request.objective is None and request.theorem is None
-    usual = [f for f in offers if f.automaton.is_permutation or f.theorem in TRIED] if free else []
-    return min(usual or offers, key=lambda found: rank(found, request.objective))
-
-
-def _rule_for(automaton: Automaton, request: Request, offered: int) -> str:
+    group = offers[0].automaton.is_permutation
+    usual = [f for f in offers if group or f.theorem in TRIED] if free else []
+    found = min(usual or offers, key=lambda found: rank(found, request.objective))
     if request.objective is not None:
-        return OBJECTIVES[request.objective]
-    if request.theorem is not None and offered == 1:
-        return ONLY_ONE.format(request.theorem)
-    return FEW_LAYERS if automaton.is_permutation else LAYERS_TIMES_WORK
+        rule = OBJECTIVES[request.objective]
+    elif request.theorem is not None and len(offers) == 1:
+        rule = ONLY_ONE.format(request.theorem)
+    elif group:
+        rule = ONE_LAYER if free else FEW_LAYERS
+    else:
+        rule = WITHOUT_DELAY if free else LAYERS_TIMES_WORK
+    return Choice(found, rule)

@@ -17,6 +17,8 @@ PLAN_FIELDS = {
     "states",
     "letters",
     "realisations",
+    "chosen",
+    "chosen_for",
     "lower_bounds",
     "left_out",
     "not_built",
@@ -45,7 +47,7 @@ def test_plan_text(call: Any) -> None:
     outcome = call("plan", "S5", "--exactness", "integer")
     assert outcome.status == 0
     for text in (
-        "S5: 5 constructions, 3 of which no other one beats. The cheapest, by G.T3: one layer, 4 reflections a token, dimension 5.",
+        "S5: 5 constructions, 3 of which no other one beats. Chosen for a single layer, with the fewest factors: G.T3, one layer, 4 reflections a token, dimension 5.",
         "layers",
         "G.T3: permutations of 5 points",
         "(CK.S5)",

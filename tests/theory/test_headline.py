@@ -126,7 +126,7 @@ def test_a_plan_begins_with_what_counts() -> None:
     first = next(offer.found for offer in made.offers if not offer.by_request)
     assert describe_plan(made) == (
         f"mod:3: {len(made.offers)} constructions, {sum(o.pareto for o in made.offers)} of which no other one beats. "
-        f"The cheapest, by {first.theorem}: {describe_construction(first)}."
+        f"Chosen for fewest layers, then fewest factors: {first.theorem}, {describe_construction(first)}."
     )
     strongest = list_strongest(made.bounds)
     assert [b.figure for _, b in strongest] == list(dict.fromkeys(b.figure for b in made.bounds))

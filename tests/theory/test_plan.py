@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mirrormata.constructions._construct import Request, choose, construct, realisations_of
+from mirrormata.constructions._construct import Request, choose, choose_by_rule, construct, realisations_of
 from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._lrnn import LRNN
 from mirrormata.constructions._realisation import INTEGER_RANGES, Realisation, cost
@@ -238,6 +238,24 @@ def test_bounded_requests(name: str) -> None:
                         choose(automaton(name), request)
                     continue
                 assert cost(choose(automaton(name), request)) == min(cost(f) for f in tame)
+
+
+@pytest.mark.parametrize("name", ["S3", "tomita:4", "flipflop"])
+@pytest.mark.parametrize(
+    "request_",
+    [Request(), Request(objective="work"), Request(max_layers=3), Request(theorem="own.chain")],
+)
+def test_what_a_plan_calls_chosen_is_what_construct_takes_for_the_same_reason(
+    name: str, request_: Request
+) -> None:
+    made = plan(automaton(name), request_)
+    choice = choose_by_rule(automaton(name), request_)
+    assert made.chosen is not None
+    assert made.chosen_for == choice.rule
+    assert (made.chosen.found.theorem, cost(made.chosen.found)) == (choice.found.theorem, cost(choice.found))
+    facts = made.to_json()
+    assert facts["realisations"][facts["chosen"]]["theorem"] == choice.found.theorem
+    assert facts["chosen_for"] == choice.rule
 
 
 IMPOSSIBLE = (

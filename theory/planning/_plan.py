@@ -104,6 +104,7 @@ class Plan:
         not_built: the constructions that were known to lose, or not to meet the request, before they were built.
         notes: what was changed when the automaton was read, and whether it has equal states.
         chosen: the one of the offers that `construct` takes under the same conditions.
+        chosen_for: the rule by which `construct` takes it.
     """
 
     automaton: Automaton
@@ -113,6 +114,7 @@ class Plan:
     not_built: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     chosen: Offer | None = None
+    chosen_for: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain values for JSON."""
@@ -121,6 +123,8 @@ class Plan:
             "states": len(self.automaton.states),
             "letters": len(self.automaton.letters),
             "realisations": [offer.to_json() for offer in self.offers],
+            "chosen": None if self.chosen is None else self.offers.index(self.chosen),
+            "chosen_for": self.chosen_for or None,
             "lower_bounds": bounds_json(self.bounds),
             "left_out": list(self.left_out),
             "not_built": list(self.not_built),
@@ -151,7 +155,7 @@ class Plan:
 
     def __repr__(self) -> str:
         count, chosen = len(self.offers), self.chosen
-        cheapest = "" if chosen is None else f", the cheapest {chosen.found.theorem}"
+        cheapest = "" if chosen is None else f", of which construct takes {chosen.found.theorem}"
         return one_line(self, f"{self.automaton.name}, {count_noun(count, 'realisation')}{cheapest}")
 
     def _repr_html_(self) -> str:
@@ -248,10 +252,11 @@ def plan(
     )
     left_out += _limits_of_heads(automaton, offers, limits)
     usual = [offer for offer in offers if not offer.by_request] or list(offers)
-    best = pick([offer.found for offer in usual], request)
-    chosen = next(offer for offer in usual if offer.found is best)
+    choice = pick([offer.found for offer in usual], request)
+    chosen = next(offer for offer in usual if offer.found is choice.found)
+    not_built = tuple(tried.not_built)
     return Plan(
-        automaton, offers, lower, tuple(dict.fromkeys(left_out)), tuple(tried.not_built), notes, chosen
+        automaton, offers, lower, tuple(dict.fromkeys(left_out)), not_built, notes, chosen, choice.rule
     )
 
 
@@ -406,7 +411,7 @@ def _reason_by_request(found: Realisation) -> str:
 
 
 def describe_plan(made: Plan) -> str:
-    """What counts of a plan in a sentence or two: how many constructions there are, and the cheapest one."""
+    """What counts of a plan in a sentence or two: how many constructions there are, and the one that `construct` takes, and why."""
     first = (made.chosen or made.offers[0]).found
     unbeaten = sum(offer.pareto for offer in made.offers)
     many = count_noun(len(made.offers), "construction")
@@ -417,9 +422,10 @@ def describe_plan(made: Plan) -> str:
         if unbeaten < len(made.offers)
         else "none of which beats another"
     )
+    rule = made.chosen_for
+    chosen = f"Chosen {'as' if rule.startswith('the only one') else 'for'} {rule}" if rule else "The first"
     return (
-        f"{made.automaton.name}: {many}, {beaten}. "
-        f"The cheapest, by {first.theorem}: {describe_construction(first)}."
+        f"{made.automaton.name}: {many}, {beaten}. {chosen}: {first.theorem}, {describe_construction(first)}."
     )
 
 
@@ -435,7 +441,7 @@ def print_plan(made: Plan, wording: Callable[[str], str] = str, *, details: bool
     from rich.table import Table
 
     shown = console()
-    shown.print(describe_plan(made), style="bold")
+    shown.print(wording(describe_plan(made)), style="bold")
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("", "", "layers", "factors", "heads", "dim", "work", "size"):
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
