@@ -286,7 +286,7 @@ def library() -> Path:
     return FORMAL / "coq"
 
 
-LIBRARY = ("Semantics", "Sparse", "Numbers", "Lists", "Table", "Covering")
+LIBRARY = ("Semantics", "Sparse", "Numbers", "Lists", "Table", "Covering", "DelayCheck")
 CHAINS = (
     "Lists",
     "ChainSemantics",
@@ -326,6 +326,20 @@ CHAINS = (
         ("Covering", "(q' =? delta x q) && ", ""),
         ("Covering", " && (point_of l k c' =? point_after l k t (point_of l k c))", ""),
         ("Covering", " ++ reads l y) in", ") in"),
+        ("DelayCheck", "fold_left exchange swaps p", "fold_left exchange (rev swaps) p"),
+        (
+            "DelayCheck",
+            "(phase + block d - place_in_block d phase + i)",
+            "(phase + period d - place_in_block d phase + i)",
+        ),
+        (
+            "DelayCheck",
+            "(rest_of_block d g (S (place_in_block d phase)) p)",
+            "(rest_of_block d g (place_in_block d phase) p)",
+        ),
+        ("DelayCheck", "[(fst ab, one); (snd ab, opp one)]", "[(fst ab, one); (snd ab, one)]"),
+        ("DelayCheck", "\n    && (rest_of_block d g 0 p =? image d g p)", ""),
+        ("DelayCheck", "\n    && (phase_of d (phase_codes d p) =? p)", ""),
         ("ChainSemantics", "(Z ++ zeros p) h", "(zeros p ++ Z) h"),
         ("ChainSemantics", "(rev (seq 0 (rows - 1)))", "(seq 0 (rows - 1))"),
         ("ChainCheck", "(rank known (after known a i) <? rank known i)", "true"),

@@ -34,12 +34,14 @@ def test_models_agree_with_oracle() -> None:
 
 
 @pytest.mark.long
-def test_thousand_models_agree_with_oracle() -> None:
+@pytest.mark.parametrize("models", [120, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_many_models_agree_with_oracle(models: int) -> None:
     tally = Tally()
-    for result in held(8, 1000):
+    for result in held(8, models):
         tally.add(result)
     assert not tally.differences
-    assert set(tally.kinds) == set(KINDS)
+    if models == 1000:
+        assert set(tally.kinds) == set(KINDS)
 
 
 def first_difference(models: int, only: str | None = None) -> str | None:

@@ -166,7 +166,9 @@ SLOW = ("Z60", "S6", "S6[generators]", "S7[transpositions]", "chess", "dyck:2,3"
         "A6[generators]", "codeswap:5", "S5[up_to_3]", "S5[up_to_2]", "A5[up_to_3]", "S5[transpositions]",
         "S5[generators]")  # fmt: skip
 NAMES = [
-    pytest.param(e.name, marks=[pytest.mark.long] * (e.name in SLOW))
+    pytest.param(
+        e.name, marks=[pytest.mark.long] * (e.name in SLOW) + [pytest.mark.exhaustive] * (e.name == "S6")
+    )
     for e in LIBRARY_NUMBERS
     if e.name != "S8[transpositions]"
 ]
@@ -177,7 +179,8 @@ def test_library(name: str) -> None:
     made = plan(automaton(name))
     assert made.offers
     sound(made)
-    assert all("`max_" in text or "by a sample of its smaller actions" in text for text in made.left_out)
+    reasons = ("`max_", "by a sample of its smaller actions", "raise `budget`")
+    assert all(any(reason in text for reason in reasons) for text in made.left_out)
     everything = [o.found.theorem.split(" + ")[0] for o in made.offers]
     assert set(everything) <= set(all_constructions())
     # R7 has more layers, and like G.A3 no norm of at most 1
@@ -216,7 +219,7 @@ def test_integer_plans(name: str) -> None:
     ],
 )
 def test_bounded_requests(name: str) -> None:
-    """Within bounds: what the full plan has within them, and `choose` takes the cheapest of norm at most 1."""
+    """Within bounds: what the full plan has within them, and `choose` takes the best by its rule of those of norm at most 1."""
     full = planned(name)
     for layers in (1, 2, None):
         for factors in (1, 2, None):
@@ -237,7 +240,13 @@ def test_bounded_requests(name: str) -> None:
                     with pytest.raises(NotRealisableError):
                         choose(automaton(name), request)
                     continue
-                assert cost(choose(automaton(name), request)) == min(cost(f) for f in tame)
+                found = choose(automaton(name), request)
+                if automaton(name).is_permutation:
+                    assert cost(found) == min(cost(f) for f in tame)
+                else:
+                    works = [f.depth * f.work for f in tame if f.work is not None]
+                    assert found.work is not None
+                    assert found.depth * found.work == min(works)
 
 
 @pytest.mark.parametrize("name", ["S3", "tomita:4", "flipflop"])

@@ -107,6 +107,7 @@ def test_quick_effort_takes_about_a_minute_on_two_cores() -> None:
 
 @pytest.mark.timeout(1_800)  # so that it fails by its own bound, with what it found
 @pytest.mark.long
+@pytest.mark.exhaustive  # it takes both cores for eight minutes
 def test_full_effort_takes_less_than_fifteen_minutes_on_two_cores() -> None:
     begun = time.monotonic()
     outcomes = verify_claims(list(REGISTRY), FULL, jobs=2)

@@ -4,7 +4,7 @@
    as large as the file) are OCaml's, `tabulate` keeps the values of a function in an array, and `marks` marks the images of a set
    in one. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
-From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck DelayCheck.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
@@ -13,6 +13,8 @@ Extract Inlined Constant Nat.eqb => "Int.equal".
 Extract Inlined Constant Nat.ltb => "(fun (x : int) (y : int) -> x < y)".
 Extract Inlined Constant Nat.leb => "(fun (x : int) (y : int) -> x <= y)".
 Extract Inlined Constant Nat.sub => "(fun (x : int) (y : int) -> if x < y then 0 else x - y)".
+(* Coq's remainder by 0 is the number itself. *)
+Extract Inlined Constant Nat.modulo => "(fun (x : int) (y : int) -> if y = 0 then x else x mod y)".
 Extract Inlined Constant length => "List.length".
 Extract Inductive positive => "Big.t" [ "Big.odd" "Big.even" "Big.one" ] "Big.match_positive".
 Extract Inductive Z => "Big.t" [ "Big.zero" "" "Big.neg" ] "Big.match_integer".
@@ -33,4 +35,5 @@ Extraction "extracted.ml"
   (* of tables *) any_images any_landings check_heads check_rows prepare check_table
   (* of cascades *) told_by cascade_tables check_codes check_situations check_cascade
   (* numbers *)  element_add element_mul element_opp lowest
+  (* of block delays *) check_counter_heads check_phases check_elements check_delay
   (* of chains *) check_chain next_chain start_sets depth levels by_one bijective marks.

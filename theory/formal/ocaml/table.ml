@@ -103,23 +103,15 @@ let check_outputs (machine : Reading.machine) landings states value =
         landings in
     need (given = table) wrong
 
-let check_summary layers images value =
-  let heads = List.concat_map Array.to_list layers in
-  let integral = List.for_all (fun (h : Head.t) -> h.integer) heads in
-  let bound =
-    if integral then Some (List.fold_left2 (fun most h image -> Z.max most (Bound.largest h image)) Z.zero heads images)
-    else None in
-  let transitions = List.concat_map (fun (h : Head.t) -> Array.to_list h.transitions) heads in
-  let factored = List.for_all (fun (t : Head.transition) -> t.matrix = None) transitions in
-  let most f items = List.fold_left (fun n x -> max n (f x)) 0 items in
+(* `bound`: the largest integer that is met, where all numbers are integers. *)
+let compare_summary ~layers ~householders ~heads ~dim ~bound ~norm value =
   let int n = Int (Z.of_int n) in
   let summary =
-    [ ("layers", int (List.length layers));
-      ("householders",
-       if factored then int (most (fun (t : Head.transition) -> List.length t.factors) transitions) else Null);
-      ("heads", int (most Array.length layers));
-      ("dim", int (most (fun (h : Head.t) -> h.dim) heads));
-      ("exactness", String (if integral then "integer" else "algebraic"));
+    [ ("layers", int layers);
+      ("householders", match householders with Some n -> int n | None -> Null);
+      ("heads", int heads);
+      ("dim", int dim);
+      ("exactness", String (if bound = None then "algebraic" else "integer"));
       ("integer_bound", match bound with Some b -> Int b | None -> Null);
       ("formats",
        List
@@ -129,16 +121,31 @@ let check_summary layers images value =
               | Some b when Z.leq b (Z.shift_left Z.one bits) -> Some (String name)
               | _ -> None)
             formats));
-      ("norm",
-       String
-         (if not factored then "unbounded"
-          else if List.exists (fun (h : Head.t) -> h.copies) heads then "at most √2 a factor"
-          else "at most 1")) ] in
+      ("norm", String norm) ] in
   let get = Reading.record "summary" (List.map fst summary) value in
   List.iter
     (fun (key, value) ->
       need (get key = value) (Printf.sprintf "summary.%s: it is %s" key (Reading.show value)))
     summary
+
+let check_summary layers images value =
+  let heads = List.concat_map Array.to_list layers in
+  let transitions = List.concat_map (fun (h : Head.t) -> Array.to_list h.transitions) heads in
+  let factored = List.for_all (fun (t : Head.transition) -> t.matrix = None) transitions in
+  let most f items = List.fold_left (fun n x -> max n (f x)) 0 items in
+  compare_summary ~layers:(List.length layers)
+    ~householders:(if factored then Some (most (fun (t : Head.transition) -> List.length t.factors) transitions) else None)
+    ~heads:(most Array.length layers)
+    ~dim:(most (fun (h : Head.t) -> h.dim) heads)
+    ~bound:
+      (if List.for_all (fun (h : Head.t) -> h.integer) heads then
+         Some (List.fold_left2 (fun most h image -> Z.max most (Bound.largest h image)) Z.zero heads images)
+       else None)
+    ~norm:
+      (if not factored then "unbounded"
+       else if List.exists (fun (h : Head.t) -> h.copies) heads then "at most √2 a factor"
+       else "at most 1")
+    value
 
 (* ---- The proved checker. *)
 
