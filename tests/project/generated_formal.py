@@ -19,9 +19,9 @@ from mirrormata.theory.verifying._registry import load_claims
 FORMAL = ROOT / "theory" / "formal"
 
 
-def semantics_text() -> str:
-    """The definitions of Semantics.v, as they are compiled, without the lines that only say which arguments are left out."""
-    lines = (FORMAL / "coq" / "Semantics.v").read_text(encoding="utf-8").splitlines()
+def page_of(file: str) -> str:
+    """The definitions of a file that is to be read, as they are compiled, without the lines that only say which arguments are left out."""
+    lines = (FORMAL / "coq" / f"{file}.v").read_text(encoding="utf-8").splitlines()
     kept = "\n".join(line for line in lines if not line.startswith("Arguments "))
     return f"\n```coq\n{kept}\n```\n\n"
 
@@ -192,7 +192,8 @@ def formal_tables() -> dict[str, Callable[[], str]]:
     """The functions of these parts, by their names."""
     return {
         "formal-theorems": theorems_table,
-        "formal-semantics": semantics_text,
+        "formal-semantics": lambda: page_of("Semantics"),
+        "formal-rounded": lambda: page_of("RoundedRNN"),
         **CHAIN_PROOF,
         "formal-trusted": trusted_table,
         "formal-times": times_table,

@@ -4,7 +4,7 @@
    as large as the file) are OCaml's, `tabulate` keeps the values of a function in an array, and `marks` marks the images of a set
    in one. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
-From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck DelayCheck.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck DelayCheck RoundedRNN StatesCheck.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
@@ -24,12 +24,23 @@ Extract Inlined Constant Z.opp => "Big.neg".
 Extract Inlined Constant Z.eqb => "Big.equal".
 Extract Inlined Constant Z.gcd => "Big.gcd".
 Extract Inlined Constant Z.div => "Big.floor_div".
+Extract Inlined Constant Z.abs => "Big.abs".
+Extract Inlined Constant Z.sub => "Big.sub".
+Extract Inlined Constant Z.max => "Big.max".
+Extract Inlined Constant Z.min => "Big.min".
+Extract Inlined Constant Z.ltb => "Big.less".
+Extract Inlined Constant Z.leb => "Big.at_most".
+Extract Inlined Constant Z.even => "Big.is_even".
+Extract Inlined Constant Z.log2 => "Big.log2".
+Extract Inlined Constant Z.pow => "Big.pow".
 Extract Inlined Constant Z.to_pos => "Big.to_positive".
 Extract Inlined Constant Pos.mul => "Big.mul".
 Extract Inlined Constant Pos.eqb => "Big.equal".
 Extract Constant tabulate => "(fun n f -> let values = Array.init n f in fun i -> values.(i))".
 Extract Constant marks =>
   "(fun n g set -> let marks = Bytes.make n '0' in List.iter (fun x -> Bytes.set marks (g x) '1') set; fun y -> Bytes.get marks y = '1')".
+Extract Constant recall =>
+  "(fun state -> let values = Array.of_list state in fun i -> if i < Array.length values then values.(i) else { qnum = Big.zero; qden = Big.one })".
 
 Extraction "extracted.ml"
   (* of tables *) any_images any_landings check_heads check_rows prepare check_table
@@ -37,3 +48,6 @@ Extraction "extracted.ml"
   (* numbers *)  element_add element_mul element_opp lowest
   (* of block delays *) check_counter_heads check_phases check_elements check_delay
   (* of chains *) check_chain next_chain start_sets depth levels by_one bijective marks.
+
+(* Layers with rounding, in a file of their own: names such as `size` are used in both. *)
+Extraction "rounded.ml" round lowest_terms rounded_step nearest check_states.

@@ -25,3 +25,15 @@ let match_positive of_odd of_even of_one p =
 
 let match_integer of_zero of_positive of_negative z =
   match Z.sign z with 0 -> of_zero () | 1 -> of_positive z | _ -> of_negative (Z.neg z)
+
+let abs = Z.abs
+let sub = Z.sub
+let max = Z.max
+let min = Z.min
+let less = Z.lt
+let at_most = Z.leq
+let is_even = Z.is_even
+
+(* In Coq the logarithm of what is not positive is 0, and so is a power with a negative exponent. *)
+let log2 z = if Z.sign z > 0 then Z.of_int (Z.numbits z - 1) else zero
+let pow base exponent = if Z.sign exponent < 0 then zero else Z.pow base (Z.to_int exponent)

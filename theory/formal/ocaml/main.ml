@@ -2,7 +2,8 @@
    read or the kind is not one of those below. *)
 
 (* One line for each kind; a checker takes the JSON and gives a line of facts, or raises `Json.Invalid`. *)
-let kinds : (string * (Json.t -> string)) list = [ ("table", Table.check); ("chain", Chain.check); ("delay", Delay.check) ]
+let kinds : (string * (Json.t -> string)) list = [ ("table", Table.check); ("chain", Chain.check); ("delay", Delay.check);
+    ("equivalent", Equivalent.check) ]
 
 exception Unknown of string
 
