@@ -170,7 +170,8 @@ def times_table() -> str:
     measured = measured_results("formal_checker")
     rows = [
         [
-            f"`{row['automaton']}`",
+            f"`{row['automaton']}`" + (f" by {row['theorem']}" if row["theorem"] else ""),
+            row["kind"],
             f"{row['states']:,}",
             row["letters"],
             row["layers"],
@@ -181,8 +182,18 @@ def times_table() -> str:
         ]
         for row in measured["rows"]
     ]
-    head = ("automaton", "states", "letters", "layers", "numbers", "Python", "proved", "times as fast")
-    return table(head, rows, (1, 2, 3, 5, 6, 7)) + (
+    head = (
+        "automaton",
+        "kind",
+        "states",
+        "letters",
+        "layers",
+        "numbers",
+        "Python",
+        "proved",
+        "times as fast",
+    )
+    return table(head, rows, (2, 3, 4, 6, 7, 8)) + (
         f"Seconds of the whole programs on a processor {measured['processor']}, the least of {measured['runs']} runs; "
         f"Python takes {measured['python_start']:.2f} seconds to start.\n\n"
     )

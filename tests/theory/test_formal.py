@@ -287,7 +287,17 @@ def library() -> Path:
 
 
 LIBRARY = ("Semantics", "Sparse", "Numbers", "Lists", "Table", "Covering", "DelayCheck")
-ROUNDED = ("Semantics", "Sparse", "Numbers", "Lists", "Table", "RoundedRNN", "RoundedFloats", "StatesCheck")
+ROUNDED = (
+    "Semantics",
+    "Sparse",
+    "Numbers",
+    "Lists",
+    "Table",
+    "RoundedRNN",
+    "RoundedFloats",
+    "StatesCheck",
+    "NeverRounded",
+)
 CHAINS = (
     "Lists",
     "ChainSemantics",
@@ -344,10 +354,22 @@ CHAINS = (
         ("RoundedRNN", "(- floor (- x))%Z", "(floor x + 1)%Z"),
         ("RoundedRNN", "Z.even f then f else", "Z.odd f then f else"),
         ("RoundedRNN", "if less x 0 then ceiling x else floor x", "if less x 0 then floor x else ceiling x"),
-        ("RoundedRNN", "least - precision + 1)", "least - precision)"),
+        ("RoundedRNN", "least) - precision + 1)", "least) - precision)"),
         ("RoundedRNN", "Z.max (exponent x) least", "Z.min (exponent x) least"),
         ("StatesCheck", "\n    && Z.eqb (says (the_layer c) (near j) a) (right_answer c a q q')", ""),
         ("StatesCheck", " && (pair_number c j =? q')", ""),
+        (
+            "NeverRounded",
+            "let all_kept := all_below (any_count h) (code_kept keeps h) && ",
+            "let all_kept := ",
+        ),
+        (
+            "NeverRounded",
+            "Z.add (Z.mul (weights k i) (sizes k j)) s",
+            "Z.max (Z.mul (weights k i) (sizes k j)) s",
+        ),
+        ("NeverRounded", "keeps (0 # 1)%Q && ", ""),
+        ("NeverRounded", "Z.max (Z.abs (entry_at (codes h c) i j)) s", "Z.max (entry_at (codes h c) i j) s"),
         ("ChainSemantics", "(Z ++ zeros p) h", "(zeros p ++ Z) h"),
         ("ChainSemantics", "(rev (seq 0 (rows - 1)))", "(seq 0 (rows - 1))"),
         ("ChainCheck", "(rank known (after known a i) <? rank known i)", "true"),

@@ -16,7 +16,12 @@ CLAIM = Claim(
     "proved",
     uses=("PT.R1",),
     arithmetic="per_op",
-    formal=("Bfloat.one_factor_counts_two", "Bfloat.one_factor_counts_three"),
+    formal=(
+        "FloatCounters.one_factor_counts_two",
+        "FloatCounters.one_factor_counts_three",
+        "FloatCounters.one_factor_counts_two_fp32",
+        "FloatCounters.one_factor_counts_three_fp32",
+    ),
 )
 
 

@@ -4,7 +4,7 @@
    as large as the file) are OCaml's, `tabulate` keeps the values of a function in an array, and `marks` marks the images of a set
    in one. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
-From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck DelayCheck RoundedRNN StatesCheck.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck DelayCheck RoundedRNN StatesCheck NeverRounded.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
@@ -47,6 +47,7 @@ Extraction "extracted.ml"
   (* of cascades *) told_by cascade_tables check_codes check_situations check_cascade
   (* numbers *)  element_add element_mul element_opp lowest
   (* of block delays *) check_counter_heads check_phases check_elements check_delay
+  (* of tables with rounding *) guard fits_per_step fits_per_op check_per_step check_per_op code_sizes weight_column
   (* of chains *) check_chain next_chain start_sets depth levels by_one bijective marks.
 
 (* Layers with rounding, in a file of their own: names such as `size` are used in both. *)

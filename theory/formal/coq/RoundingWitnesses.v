@@ -1,7 +1,7 @@
 (* Layers whose eigenvalues lie in [0, 1] and which count, by rounding.
 
    Two projections and one rounding a step, in rational numbers: two_factors_count_two, two_factors_count_three (own.R3).  One
-   factor with each operation rounded is in Bfloat.v. *)
+   factor with each operation rounded is in FloatCounters.v. *)
 Require Import QArith ZArith List.
 Import ListNotations.
 Open Scope Q_scope.

@@ -1,8 +1,8 @@
-(* The kind `equivalent`, where the states that words reach are listed: the JSON is read in its one canonical form, the states are
-   searched with the proved functions, and the proved checker decides whether all answers are right.
+(* The kind `equivalent`: the JSON is read in its one canonical form, and the proved checker decides, where the states that words reach
+   are listed, whether all answers are right, and where a table is given, whether no number is rounded.
 
-   What is refused here beside it, the form of the file, the number of states and the greatest one, is not proved; it refuses more.
-   The other two forms, by a table and by regions, and sets of values that are listed, have no proof yet. *)
+   What is refused here beside it, the form of the file, the number of states and the greatest one, dtypes that are missing in a list,
+   is not proved; it refuses more.  The form by regions, tables with a covering, and sets of values that are listed, have no proof yet. *)
 
 open Json
 
@@ -196,8 +196,101 @@ let rec compare_states x y =
   | [], _ -> -1
   | _, [] -> 1
 
-let check document =
-  if Reading.has "layers" document then raise (Number.Unsupported "the form with a table");
+(* ---- Tables whose numbers are never rounded. *)
+
+(* Dtypes with a sign bit and no saturation beyond their numbers: precision, exponent of the least normal number, largest number *)
+let dtypes = List.filter (fun (name, _) -> List.mem_assoc name Table.formats) formats
+
+let keeps (precision, least, (m, e), _) (x : Extracted.q) =
+  let scale = power e in
+  let largest = Rounded.lowest_terms (rational (Z.mul m scale.qnum) scale.qden) in
+  let x : Rounded.q = { qnum = x.qnum; qden = x.qden } in
+  match Rounded.round (Floats (Z.of_int precision, Z.of_int least, largest, true)) Nearest_even x with
+  | Some y -> equal x y
+  | None -> false
+
+(* A table accepted with its numbers, where a transition that does not fit leads to no code *)
+let is_right_where fits (table : Extracted.table) prepared =
+  let guarded (layer : Extracted.table_layer) landings =
+    let heads = List.map2 (fun (any, _) (landing, actions) ->
+        (Extracted.guard (fits any) landing (Extracted.any_count any), actions)) layer.layer_heads landings in
+    (heads, layer.told) in
+  Extracted.check_rows table (List.map2 guarded table.table_layers prepared)
+
+(* The largest sum of absolute values of a head of integers, or weight or entry of a code; None for another head *)
+let largest_sum (any : Extracted.any_head) =
+  match any with
+  | FieldHead _ -> None
+  | IntegerHead h ->
+    let sizes = Extracted.code_sizes h and most = ref Z.zero in
+    let see x = if Z.gt x !most then most := x in
+    for k = 0 to h.rows - 1 do
+      for j = 0 to h.columns - 1 do see (sizes k j) done
+    done;
+    for t = 0 to h.transition_count - 1 do
+      let sums = Hashtbl.create 64 in
+      let grow place x =
+        let sum = Z.add x (Option.value ~default:Z.zero (Hashtbl.find_opt sums place)) in
+        see sum;
+        Hashtbl.replace sums place sum in
+      for k = 0 to h.rows - 1 do
+        List.iter
+          (fun ((i, _), a) ->
+            see (Z.abs a);
+            for j = 0 to h.columns - 1 do
+              let size = sizes k j in
+              if Z.sign size > 0 then grow (i, j) (Z.mul (Z.abs a) size)
+            done)
+          (Extracted.weight_column h t k)
+      done;
+      List.iter (fun (place, b) -> grow place (Z.abs b)) (Extracted.transitions h t).additive
+    done;
+    Some !most
+
+let check_table document =
+  let checked = Table.check_table ~extra:[ "equivalence" ] document in
+  let table, prepared =
+    match checked.joint with Some joint -> joint | None -> raise (Number.Unsupported "the form with a covering") in
+  let said = Reading.find "equivalence" document in
+  let get = Reading.record "equivalence" [ "per_step"; "per_op" ] (Option.value ~default:Null said) in
+  let heads = List.concat_map (fun (l : Extracted.table_layer) -> List.map fst l.layer_heads) table.table_layers in
+  let per_step =
+    List.filter
+      (fun (_, format) ->
+        let keeps = keeps format in
+        List.for_all (fun any -> Extracted.fits_per_step keeps any 0 0) heads)
+      dtypes in
+  let sums = List.map largest_sum heads in
+  let per_op =
+    List.filter
+      (fun (_, bits) ->
+        let reach = Z.shift_left Z.one bits in
+        List.for_all (function Some most -> Z.leq most reach | None -> false) sums)
+      Table.formats in
+  let names list = List.map fst list in
+  let shown names = List (List.map (fun name -> String name) names) in
+  need (per_step <> []) "equivalence: no dtype has all numbers";
+  let listed = [ ("per_step", names per_step); ("per_op", names per_op) ] in
+  List.iter
+    (fun (kind, names) ->
+      need (get kind = shown names) (Printf.sprintf "equivalence.%s: they are %s" kind (String.concat ", " names)))
+    listed;
+  List.iter
+    (fun (name, format) ->
+      let keeps = keeps format in
+      need (keeps { qnum = Z.zero; qden = Z.one } && is_right_where (Extracted.fits_per_step keeps) table prepared)
+        ("the proved checker refuses the numbers in " ^ name))
+    per_step;
+  if per_op <> [] then begin
+    let most = List.fold_left (fun most sum -> Z.max most (Option.value ~default:Z.zero sum)) Z.zero sums in
+    need (is_right_where (Extracted.fits_per_op most) table prepared) "the proved checker refuses the sums"
+  end;
+  let kinds =
+    List.filter_map
+      (fun (kind, names) -> if names = [] then None else Some (kind ^ " " ^ String.concat ", " names)) listed in
+  checked.facts ^ "; never rounded, so bit for bit, in " ^ String.concat " and " kinds
+
+let check_states document =
   let get =
     Reading.record "certificate" [ "format"; "kind"; "labels"; "automaton"; "model"; "equivalence" ] document in
   let machine = Reading.read_machine get in
@@ -238,3 +331,5 @@ let check document =
   let counted = Reading.count_noun in
   Printf.sprintf "%s, %s, %s: %s of the model reached, all answers right: equal on all words"
     (counted machine.states "state") (counted machine.letters "letter") arithmetic_name (counted count "state")
+
+let check document = if Reading.has "layers" document then check_table document else check_states document

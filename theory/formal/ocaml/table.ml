@@ -179,9 +179,17 @@ let check_joint machine get full layers =
   Layers.check_order machine full rows find_exactly;
   decide table (List.map snd (Array.to_list layers));
   let counted = Reading.count_noun in
-  counted (Array.length full) "layer" ^ ", " ^ counted (Array.length rows) "joint code"
+  (table, counted (Array.length full) "layer" ^ ", " ^ counted (Array.length rows) "joint code")
 
-let check document =
+(* What is known of a right certificate: a line of facts, its heads, and the table with its layers prepared, where it has no covering. *)
+type checked = {
+  facts : string;
+  all_heads : Head.t list;
+  joint : (Extracted.table * ((int -> int -> int) * (int -> int)) list list) option;
+}
+
+(* `extra`: further keys of the certificate. *)
+let check_table ?(extra = []) document =
   let layers =
     match Reading.find "layers" document with
     | Some value -> Reading.array "layers" value
@@ -189,7 +197,7 @@ let check document =
   need (Array.length layers > 0) "layers: empty";
   let layered = Array.length layers > 1 in
   let cascade = layered && Reading.has "covering" document in
-  let get = Reading.record "certificate" (if cascade then "covering" :: keys else keys) document in
+  let get = Reading.record "certificate" (extra @ if cascade then "covering" :: keys else keys) document in
   let machine = Reading.read_machine get in
   let counted = Reading.count_noun in
   let facts rows_told =
@@ -216,7 +224,7 @@ let check document =
     decide table [ (prepared, told) ];
     check_outputs machine landings (Array.map (fun row -> row.(0)) rows) (get "outputs");
     check_summary [ heads ] factor_images (get "summary");
-    facts (counted (Array.length rows) "code")
+    { facts = facts (counted (Array.length rows) "code"); all_heads = Array.to_list heads; joint = Some (table, [ prepared ]) }
   end else begin
     let depth = Array.length layers in
     let letters = ref machine.letters in
@@ -246,15 +254,21 @@ let check document =
           (full, layer, (prepared, layer.told), factor_images))
         layers in
     let full = Array.map (fun (l, _, _, _) -> l) read in
-    let told =
+    let joint, told =
       if cascade then
-        Covering.check get machine (automaton machine)
-          (Array.map (fun (l, (form : Extracted.table_layer), (prepared, _), _) -> (l, form.layer_heads, prepared)) read)
-      else check_joint machine get full (Array.map (fun (_, layer, prepared, _) -> (layer, prepared)) read) in
+        (None, Covering.check get machine (automaton machine)
+          (Array.map (fun (l, (form : Extracted.table_layer), (prepared, _), _) -> (l, form.layer_heads, prepared)) read))
+      else begin
+        let table, told = check_joint machine get full (Array.map (fun (_, layer, prepared, _) -> (layer, prepared)) read) in
+        (Some (table, List.map (fun (_, _, (prepared, _), _) -> prepared) (Array.to_list read)), told)
+      end in
     let places = Array.init machine.states Fun.id in
     check_outputs machine machine.delta places (get "outputs");
     check_summary (List.map (fun (l : Layers.layer) -> l.heads) (Array.to_list full))
       (List.concat_map (fun (_, _, _, images) -> images) (Array.to_list read))
       (get "summary");
-    facts told
+    let all_heads = List.concat_map (fun (l : Layers.layer) -> Array.to_list l.heads) (Array.to_list full) in
+    { facts = facts told; all_heads; joint }
   end
+
+let check document = (check_table document).facts
