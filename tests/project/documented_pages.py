@@ -34,6 +34,7 @@ from mirrormata.tests.project.generated_tables import TABLES
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
+_PROGRESS = re.compile(r"(planning|proving|testing): .*\b\d+ s")
 _FENCE = re.compile(
     r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$|"
     r"^<!-- generated: (?P<table>[a-z-]+) -->\n(?P<rows>.*?)^<!-- end -->$",
@@ -157,7 +158,8 @@ def run_command(command: str, folder: Path) -> str:
         text = "".join((folder / name).read_text(encoding="utf-8") for name in arguments)
     else:
         raise ValueError(f"a console block shows mirrormata, python3 or cat, not {program!r}")
-    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    # a line every half a minute says how far long work has come; on a slow machine it comes where none is shown
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if not _PROGRESS.fullmatch(line))
 
 
 @contextlib.contextmanager
