@@ -34,7 +34,9 @@ from mirrormata.tests.project.generated_tables import TABLES
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-_PROGRESS = re.compile(r"(planning|proving|testing): .*\b\d+ s")
+_PROGRESS = re.compile(
+    r"(planning|proving|testing|comparing|constructing|refuting|reporting|running|checking|counting)( [a-z]+)?: .*\b\d+ s"
+)
 _FENCE = re.compile(
     r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$|"
     r"^<!-- generated: (?P<table>[a-z-]+) -->\n(?P<rows>.*?)^<!-- end -->$",
