@@ -244,4 +244,32 @@ MUTATIONS = [
         "[labels, outputs",
         "automata with other transitions have the same digest",
     ),
+    Mutation(
+        PROOFS + "trial_words:_follow",
+        "automaton.transitions[x, states[:, t]]",
+        "automaton.transitions[x, states[:, 0]]",
+        "the trial words are held to the automaton's states after single letters",
+        "tests/theory/test_prove_trial_words.py::test_what_is_right_stays_so",
+    ),
+    Mutation(
+        PROOFS + "trial_words:_follow_machine",
+        "(wrong % words, first + wrong // words)",
+        "(wrong // words, first + wrong % words)",
+        "words and letters are exchanged where an answer is wrong",
+        "tests/theory/test_prove_trial_words.py::test_a_drift_is_found",
+    ),
+    Mutation(
+        PROOFS + "trial_words:try_words",
+        "if not approximate:",
+        "if approximate:",
+        "what an approximation takes for wrong is not run by the model itself",
+        "tests/theory/test_prove_trial_words.py::test_an_approximation_is_not_believed",
+    ),
+    Mutation(
+        "foundation.time_limit:interrupt_after",
+        "    if interrupted:\n        raise OutOfTime\n",
+        "",
+        "a value that comes of an interrupted step is taken",
+        "tests/theory/test_trying.py::test_an_interrupt_that_compiled_code_turns_into_something_else",
+    ),
 ]
