@@ -16,10 +16,8 @@ from mirrormata.constructions.chains._chain import ChainRNN
 from mirrormata.constructions.chains._sizes import find_windows
 from mirrormata.constructions.theorems._construction import Limits, Problem
 from mirrormata.theory._proved_check import find_proved_checker, run_proved_checker
-from mirrormata.theory.checker._exact import Invalid
-from mirrormata.theory.checker._program import parse
-from mirrormata.theory.checker.chain import check as check_chain
 
+from .both_checkers import python_verdict
 from .corruption import corrupted, leaves, replaced, value_at
 
 pytestmark = pytest.mark.skipif(
@@ -67,19 +65,11 @@ def certificates_of(automaton: Automaton) -> list[dict[str, Any]]:
     return result
 
 
-def python_says(document: dict[str, Any]) -> tuple[bool, str]:
-    """The verdict of the Python checker, which reads the file as text too."""
-    try:
-        return True, check_chain(parse(json.dumps(document)))
-    except Invalid as reason:
-        return False, str(reason)
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_both_checkers_say_the_same(shape: tuple[int, int, int]) -> None:
     for mealy in (False, True):
         for document in certificates_of(random_automaton(*shape, mealy)):
-            said = python_says(document)
+            said = python_verdict(document)
             assert said[0]
             assert run_proved_checker(document) == said
 
@@ -92,7 +82,7 @@ def test_all_sizes_of_small_automata_are_judged_alike() -> None:
         for bits in range(2 ** (n - 2)):
             sizes = (n, *(s for s in range(n - 1, 1, -1) if bits >> (s - 2) & 1), 1)
             document = json.loads(json.dumps(ChainRNN(automaton, sizes).certificate()))
-            valid = python_says(document)[0]
+            valid = python_verdict(document)[0]
             judged[valid] += 1
             assert run_proved_checker(document)[0] == valid
     assert min(judged.values()) > 5
@@ -118,7 +108,7 @@ def test_corruptions_are_judged_alike(count: int) -> None:
         else:
             value = corrupted(value_at(document, path), draw)
         document = replaced(document, path, value)
-        valid, said = python_says(document)
+        valid, said = python_verdict(document)
         judged[valid] += 1
         assert run_proved_checker(document)[0] == valid, (path, value, said)
     assert min(judged.values()) > count // 50
@@ -129,7 +119,7 @@ def test_wrong_sizes_and_windows_are_refused_by_name() -> None:
     for document in certificates_of(automaton):
         if document["window"] is not None:
             document["window"] -= 1
-            valid, said = python_says(document)
+            valid, said = python_verdict(document)
             assert not valid
             proved, reason = run_proved_checker(document)
             assert not proved

@@ -16,10 +16,8 @@ from mirrormata.constructions._delay import BlockDelay
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.theorems._construction import Problem
 from mirrormata.theory._proved_check import find_proved_checker, run_proved_checker
-from mirrormata.theory.checker._exact import Invalid
-from mirrormata.theory.checker._program import parse
-from mirrormata.theory.checker.delay import check as check_delay
 
+from .both_checkers import judge_alike, python_verdict
 from .corruption import corrupted, leaves, replaced, structural, value_at
 
 pytestmark = pytest.mark.skipif(
@@ -39,14 +37,6 @@ def certificates() -> dict[str, dict[str, Any]]:
     return found
 
 
-def python_says(document: dict[str, Any]) -> tuple[bool, str]:
-    """The verdict of the Python checker, which reads the file as text too."""
-    try:
-        return True, check_delay(parse(json.dumps(document)))
-    except Invalid as reason:
-        return False, str(reason)
-
-
 def test_both_checkers_say_the_same() -> None:
     assert len({document["block"] for document in certificates().values()}) > 3
     assert {document["summary"]["exactness"] for document in certificates().values()} == {
@@ -54,16 +44,9 @@ def test_both_checkers_say_the_same() -> None:
         "algebraic",
     }
     for name, document in certificates().items():
-        said = python_says(document)
+        said = python_verdict(document)
         assert said[0], name
         assert run_proved_checker(document) == said, name
-
-
-def judge_alike(changed: dict[str, Any], where: object) -> bool:
-    accepted, reason = python_says(changed)
-    proved, said = run_proved_checker(changed)
-    assert proved == accepted, (where, reason, said)
-    return accepted
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(5_000, marks=pytest.mark.long)])

@@ -41,6 +41,12 @@ let unknown name = raise (Invalid ("arithmetic: " ^ Reading.show (String name) ^
 
 let grid low high quantum : Rounded.values = Grid (low, high, quantum)
 
+(* A float format, the numbers beyond whose largest one stay at it or become infinite *)
+let floats (precision, least, (m, e), _) saturates : Rounded.values =
+  let scale = power e in
+  let largest = Rounded.lowest_terms (rational (Z.mul m scale.qnum) scale.qden) in
+  Floats (Z.of_int precision, Z.of_int least, largest, saturates)
+
 (* The set of values, the words of the name behind it, and whether it is a float format that does not saturate by itself *)
 let values name parts : Rounded.values * string list * bool =
   match parts with
@@ -60,11 +66,9 @@ let values name parts : Rounded.values * string list * bool =
     let high = Z.pred (Z.shift_left Z.one (int_of_string bits - 1)) in
     (grid (Z.pred (Z.neg high)) high (power (-int_of_string fraction)), rest, false)
   | format :: rest when List.mem_assoc format formats ->
-    let precision, least, (m, e), saturates = List.assoc format formats in
-    let scale = power e in
-    let largest = Rounded.lowest_terms (rational (Z.mul m scale.qnum) scale.qden) in
+    let (_, _, _, saturates) as numbers = List.assoc format formats in
     let saturating = saturates || rest <> [] && List.nth rest (List.length rest - 1) = "sat" in
-    (Floats (Z.of_int precision, Z.of_int least, largest, saturating), rest, not saturates)
+    (floats numbers saturating, rest, not saturates)
   | _ -> unknown name
 
 let arithmetic name : Rounded.values * Rounded.mode * Rounded.order =
@@ -94,13 +98,13 @@ let number where value =
   let x = Number.read (Number.field_of 1) where value in
   rational (Number.integer_part x) x.denominator
 
+let is_kept set mode x = match Rounded.round set mode x with Some y -> equal x y | None -> false
+
 let read_layer value letters answers (set, mode, order) : Rounded.rounded_layer =
   let get = Reading.record "model" [ "heads"; "codes"; "decode" ] value in
   let stored where value =
     let x = number where value in
-    (match Rounded.round set mode x with
-     | Some y when equal x y -> ()
-     | _ -> raise (Invalid (where ^ ": not a number of the arithmetic")));
+    need (is_kept set mode x) (where ^ ": not a number of the arithmetic");
     x in
   let heads = Reading.list "model.heads" (get "heads") in
   need (heads <> []) "model.heads: empty";
@@ -201,13 +205,9 @@ let rec compare_states x y =
 (* Dtypes with a sign bit and no saturation beyond their numbers: precision, exponent of the least normal number, largest number *)
 let dtypes = List.filter (fun (name, _) -> List.mem_assoc name Table.formats) formats
 
-let keeps (precision, least, (m, e), _) (x : Extracted.q) =
-  let scale = power e in
-  let largest = Rounded.lowest_terms (rational (Z.mul m scale.qnum) scale.qden) in
-  let x : Rounded.q = { qnum = x.qnum; qden = x.qden } in
-  match Rounded.round (Floats (Z.of_int precision, Z.of_int least, largest, true)) Nearest_even x with
-  | Some y -> equal x y
-  | None -> false
+let keeps format =
+  let set = floats format true in
+  fun (x : Extracted.q) -> is_kept set Nearest_even (rational x.qnum x.qden)
 
 (* A table accepted with its numbers, where a transition that does not fit leads to no code *)
 let is_right_where fits (table : Extracted.table) prepared =
