@@ -547,8 +547,7 @@ def replace_limits(problem: Problem, limits: Limits) -> Problem:
 
 
 def _excess(found: Realisation, request: Request) -> int:
-    """By how much the layers, factors and dimension of a realisation exceed the bounds of a request, in all."""
-    # of factors very many where a letter is no product of some
+    """By how much its layers, factors (very many where a letter is no product of some) and dimension exceed the bounds, in all."""
     reached = {"max_layers": found.depth, "max_householders": cost(found)[1], "max_dim": found.dim}
     return sum(max(0, reached[name] - most) for name, most in request.bounds().items() if most is not None)
 
@@ -570,11 +569,10 @@ def _cheapest(automaton: Automaton, request: Request, offers: Iterator[Realisati
         return pick(within, request)
     if left_out is not None:
         raise left_out
-    asked = f"{automaton.name}: no construction with {' and '.join(request.list_asked())} was found"
+    named = request.list_asked()
+    asked = f"{automaton.name}: no construction with {' and '.join(named)} was found"
     if not outside:
-        raise NotRealisableError(
-            f"{asked}; leave {'one of them' if len(request.list_asked()) > 1 else 'it'} out"
-        )
+        raise NotRealisableError(f"{asked}; leave {'one of them' if len(named) > 1 else 'it'} out")
     _, layers, factors, dim = min(outside)
     shown = f"{count_noun(layers, 'layer')} with {count_noun(factors, 'factor')} and dimension {dim}"
     raise NotRealisableError(f"{asked}; the nearest of those that were built has {shown}: `plan` lists them")
