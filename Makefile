@@ -23,7 +23,7 @@ help:
 	@echo "make fuzz        compare MODELS=20000 random models with an independent oracle (half an hour on two cores)"
 	@echo "make mutate      plant errors in the trusted base, one after the other; a check must notice each (30 minutes)"
 	@echo "make lint        ruff, mypy, import contracts"
-	@echo "make docs        build the documentation site into site/"
+	@echo "make docs        build the documentation site into site/ (with pages of the Coq library, if make formal has compiled it)"
 	@echo "make browser     fetch Pyodide from npm, with which a page of the site checks certificates in the browser (needs npm)"
 	@echo "make formal      check the theorems in Coq and build the proved checker (12 minutes at most on two cores; needs Coq)"
 	@echo "make constraints write the newest versions that pyproject.toml admits into constraints.txt"
@@ -86,7 +86,7 @@ formal:
 # local version (+cpu) and in the CUDA libraries, which torch pins itself: both are left out.
 constraints:
 	set -e; venv=$$(mktemp -d); trap 'rm -rf "$$venv"' EXIT; $(PYTHON) -m venv "$$venv"; \
-	"$$venv/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
+	"$$venv/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev,ray]'; \
 	"$$venv/bin/python" -m pip --disable-pip-version-check freeze --exclude-editable > "$$venv/freeze.txt"; \
 	{ sed -n '/^#/p' constraints.txt; \
 	  sed -E -e '/^[A-Za-z0-9._-]+==/!d' -e '/^(nvidia|cuda)-/d' -e 's/[+].*//' "$$venv/freeze.txt"; } > "$$venv/constraints.txt"; \

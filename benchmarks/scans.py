@@ -1,7 +1,9 @@
-"""The scans on a GPU: checked against float64 and timed against plain torch; `python -m mirrormata.benchmarks.scans`.
+"""The scans on a GPU, timed and checked against float64: `python -m mirrormata.benchmarks.scans [FOLDER [PART ...]]`.
 
-Writes `scans_<card>.json` into the folder given, by default benchmarks/results.  Times are medians in milliseconds with
-the 20th and 80th percentile.  `sweep` as second argument also tries block sizes and segment lengths.
+Writes `scans_<card>.json` into the folder, by default benchmarks/results.  Without parts it runs `shapes`: all four operators of
+`scan_shapes` with several tile sizes, beside FLA, in about 90 seconds.  The other parts are `times_diagonal`, `times_rank_one`
+(beside plain torch), `exactness`, `correctness` (every dtype and packing) and `sweep`; their times are medians in
+milliseconds with the 20th and 80th percentile.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import torch
 import triton
 from torch import Tensor
 
+from mirrormata.benchmarks.scan_shapes import shape_times
 from mirrormata.kernels.scans._diagonal import diagonal_scan
 from mirrormata.kernels.scans._rank_one import rank_one_scan
 
@@ -225,33 +228,41 @@ def sweep() -> Iterator[dict[str, Any]]:
     launch.BLOCK, launch.WARPS, launch.UNROLL = kept
 
 
-def main(folder: Path, sweeping: bool) -> None:
-    """Run everything; every row is printed as it comes."""
+PARTS: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+    "shapes": shape_times,
+    "times_diagonal": diagonal_times,
+    "times_rank_one": rank_one_times,
+    "exactness": exactness,
+    "correctness": correctness,
+    "sweep": sweep,
+}
+
+
+def main(folder: Path, parts: list[str]) -> None:
+    """Run the parts; every row is printed as it comes."""
     card = torch.cuda.get_device_name()
     x = torch.empty(2**30, dtype=torch.uint8, device="cuda")
     copied = 2 * x.numel() / milliseconds(torch.empty_like(x).copy_, x)[0] / 1e9
+    del x
     report: dict[str, Any] = {"card": card, "torch": torch.__version__, "triton": triton.__version__}
     report["copy_TB_per_s"] = round(copied, 3)
     launch: Any = import_module("mirrormata.kernels.scans._triton_diagonal")
     report["diagonal_configuration"] = {"block": launch.BLOCK, "warps": launch.WARPS, "unroll": launch.UNROLL}
     print(report, flush=True)
-    parts: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
-        "times_diagonal": diagonal_times,
-        "times_rank_one": rank_one_times,
-        "exactness": exactness,
-        "correctness": correctness,
-    }
-    if sweeping:
-        parts["sweep"] = sweep
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"scans_{re.sub('[^a-z0-9]+', '_', card.lower())}.json"
-    for name, part in parts.items():
+    for name in parts:
         report[name] = []
-        for row in part():
+        for row in PARTS[name]():
             report[name].append(row)
             print(json.dumps(row), flush=True)
             path.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / "results", "sweep" in sys.argv[2:])
+    if unknown := set(sys.argv[2:]) - set(PARTS):
+        sys.exit(f"scans: no part {', '.join(sorted(unknown))}: use {', '.join(PARTS)}")
+    main(
+        Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent / "results",
+        sys.argv[2:] or ["shapes"],
+    )

@@ -39,6 +39,8 @@ from . import (
     models,
     proofs,
     reporting,
+    sweeping,
+    tokenizing,
     vectors,
 )
 from .help import HelpfulCommand, HelpfulGroup
@@ -79,6 +81,8 @@ for _file in (
     auditing,
     exporting,
     models,
+    sweeping,
+    tokenizing,
     comparing,
     reporting,
     vectors,

@@ -189,6 +189,9 @@ def list_claims(
         str | None,
         typer.Option(metavar="NAME", help="List only the claims from one source: G, DP, H, own, ..."),
     ] = None,
+    coq: Annotated[
+        bool, typer.Option("--coq", help="List only the claims that are proved in Coq, in full or in part.")
+    ] = False,
     graph: Annotated[
         str | None,
         typer.Option(
@@ -200,7 +203,8 @@ def list_claims(
 ) -> None:
     """List the claims, explain one, or draw which claim uses which.
 
-    The list gives the recorded status of each claim. With IDs, the command instead prints the statement, hypotheses, source
+    The list gives the recorded status of each claim, which is what the Python program verifies of it, and whether a theorem
+    in Coq states it: yes, or a part of it. With IDs, the command instead prints the statement, hypotheses, source
     and method of these claims. Only --graph writes a file.
 
     \b
@@ -217,6 +221,12 @@ def list_claims(
         raise InputError("claims: claims are named and --source is given: leave one of them out")
     entries = list(registry) if source is None else registry.of_source(source)
     entries = registry.find(asked) if asked else entries
+    if asked and coq:
+        raise InputError("claims: claims are named and --coq is given: leave one of them out")
+    if coq:
+        entries = [entry for entry in entries if entry.claim.formal]
+        if not entries:
+            raise InputError("claims: none of these claims is proved in Coq: leave --coq out")
     if graph is not None:
         from ..theory.verifying._picture import draw_claims
 

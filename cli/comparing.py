@@ -9,6 +9,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import refuse_input_as_output
+from ..foundation._interrupting import Interrupted, received_signal
 from .help import MODELS, complete_spec
 from .options import (
     SPEC_FORMS,
@@ -100,7 +101,8 @@ def compare(
     rank: Annotated[
         float,
         typer.Option(
-            help="Smallest singular value of A - I that counts towards the reflection rank of a letter matrix A."
+            help="Smallest singular value of A - I, on the subspace of the states, that counts towards the reflection rank of a letter "
+            "matrix A."
         ),
     ] = 0.01,
     max_dim: Annotated[
@@ -119,8 +121,19 @@ def compare(
         int, typer.Option(help="Largest number of states that kv or lstar may learn.")
     ] = 200,
     max_queries: Annotated[
-        int, typer.Option(help="Largest number of different words that kv or lstar may ask the model.")
-    ] = 5_000,
+        int | None,
+        typer.Option(
+            help="Largest number of different words that kv or lstar may ask the model. By default the number follows from the states and "
+            "letters of the automaton."
+        ),
+    ] = None,
+    extract_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="Time for all methods of extraction together. A method whose time is over gives what it has found so far.",
+        ),
+    ] = 60.0,
     alphabet: Alphabet = None,
     split: Split = None,
     track: TrackOption = None,
@@ -175,11 +188,23 @@ def compare(
         write_certificate(found.failure.certificate, output)
     if as_json:
         print_json(found.to_json())
+        _raise_interrupt()
         return
     print_table(f"{learned} beside {automaton.name}", comparison_rows(found))
     for title, rows in comparison_tables(found):
         print_columns(title, rows)
     say_written(written)
+    _raise_interrupt()
+
+
+def _raise_interrupt() -> None:
+    """Where Ctrl-C ended the extraction, the exit status is that of an interrupt, after what was found is printed."""
+    if (number := received_signal()) is not None:
+        stop = Interrupted(number)
+        stop.add_note(
+            "the comparison is printed, with what was extracted by then; --extract-seconds limits the time"
+        )
+        raise stop
 
 
 def _target(text: str, read: Callable[[str], Any]) -> tuple[Any, Any]:

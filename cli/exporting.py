@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,15 +15,17 @@ from .help import MODELS, HelpfulGroup, complete_spec
 from .options import (
     CERTIFICATE_HELP,
     Alphabet,
+    ExactnessOption,
     Json,
     MaxEntries,
     ProductOption,
     Split,
     Start,
+    TheoremOption,
     construct_if_spec,
     one_of,
 )
-from .output import print_json, say_written
+from .output import print_json, print_sentence, say_written
 
 Certificate = Annotated[
     str, typer.Argument(metavar="FILE|SPEC", autocompletion=complete_spec, help=CERTIFICATE_HELP)
@@ -45,8 +48,8 @@ def register(app: typer.Typer) -> None:
     imports = typer.Typer(
         cls=HelpfulGroup, help="Read a checkpoint of another library.", no_args_is_help=True
     )
-    imports.callback()(lambda: None)  # so that a single command keeps its name
     imports.command("fla")(import_fla)
+    imports.command("hybrid")(import_hybrid)
     app.add_typer(imports, name="import", rich_help_panel=MODELS)
 
 
@@ -163,7 +166,14 @@ def _export(
 
 
 def export_fla(
-    certificate: Certificate,
+    certificate: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|SPEC|FOLDER",
+            autocompletion=complete_spec,
+            help=f"{CERTIFICATE_HELP} Or the folder of a trained model, of one seed.",
+        ),
+    ],
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="Write the checkpoint into this folder.")
     ],
@@ -172,17 +182,32 @@ def export_fla(
 ) -> None:
     """Write a checkpoint that flash-linear-attention (FLA) loads.
 
-    The checkpoint is a DeltaNet or GatedDeltaProduct language model. The construction must have one layer.
+    A construction must have one layer; its checkpoint is a DeltaNet or GatedDeltaProduct language model. Of a trained model, the
+    layers must be such as FLA has; what FLA does not have is refused by name.
 
     \b
     Examples:
-      mirrormata export fla s4.json -o s4-fla
       mirrormata export fla S4 -o s4-fla --json
+      mirrormata export fla runs/s3/seed-0 -o s3-fla
     """
+    from ..foundation._files import is_folder
     from ..models.fla._export import fla_checkpoint
     from ..models.fla._folder import save_fla
 
     refuse_input_as_output(output, certificate, around=True)
+    if is_folder(Path(certificate)):
+        from ..models.fla._conversion import trained_checkpoint
+
+        made, difference = trained_checkpoint(certificate)
+        save_fla(output, made)
+        if as_json:
+            print_json({
+                "model": certificate, "written": output, "model_type": made.config["model_type"],
+                "difference": difference,
+            })  # fmt: skip
+        else:
+            say_written(output)
+        return
     checkpoint = fla_checkpoint(_table_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
     if as_json:
@@ -205,12 +230,15 @@ def export_coq(
             help="Write the Coq file here; its name ends in .v, such as s5.v.",
         ),
     ],
+    theorem: TheoremOption = None,
+    exactness: ExactnessOption = "any",
     as_json: Json = False,
 ) -> None:
     """Write a Coq file with a proof, for a paper.
 
     The file stands alone: it has the definitions, the certificate's numbers and a theorem that the linear RNN follows the
-    automaton on all words, which `coqc` proves by computation. The construction must be a table of integers or a chain of sets.
+    automaton on all words, which `coqc` proves by computation. The construction must be a table of integers or a chain of sets:
+    where that of a SPEC is not, choose one by --exactness integer or --theorem own.chain.
 
     \b
     Examples:
@@ -220,7 +248,9 @@ def export_coq(
     from ..theory._export_coq import export_coq as write
 
     refuse_input_as_output(output, certificate)
-    write(construct_if_spec(certificate), output)
+    wanted = {"theorem": theorem} if theorem is not None else {}
+    wanted |= {"exactness": exactness} if exactness != "any" else {}
+    write(construct_if_spec(certificate, wanted=wanted), output)
     if as_json:
         print_json({"certificate": certificate, "written": output})
     else:
@@ -237,9 +267,20 @@ def import_fla(
             "--output",
             "-o",
             metavar="PATH",
-            help="If the name ends in .npz, write one head to this file; otherwise write all heads into this folder.",
+            help="If the name ends in .npz, write one head to this file; otherwise write all heads, or with --model the whole model, into "
+            "this folder.",
         ),
     ],
+    model: Annotated[
+        bool, typer.Option("--model", help="Write a model folder, which runs on this package's kernels.")
+    ] = False,
+    spec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="With --model: the automaton of the letters and answers in task.json. The default is the one that task.json names.",
+        ),
+    ] = None,
     layer: Annotated[
         int, typer.Option(help="Layer of the head that is written to an .npz file, counted from 0.")
     ] = 0,
@@ -267,14 +308,15 @@ def import_fla(
 ) -> None:
     """Write the heads of an FLA checkpoint as .npz files of matrices.
 
-    Each file contains the transition matrix of every letter. The matrix is exact if the model has one layer and no
-    convolution; otherwise it is the mean over random words. Equal heads are written once. `compare`, `spectrum` and `prove`
-    read the files.
+    Each file contains the transition matrix of every letter. If the model has one layer and no convolution it is the
+    model's, up to rounding in float64; otherwise it is the mean over random words. Equal heads are written once. `compare`, `spectrum` and `prove`
+    read the files. With --model the whole model is written as a folder, weight for weight, which `eval`, `compare`, `prove` and
+    `train --from` read.
 
     \b
     Examples:
-      mirrormata import fla checkpoint -o heads
       mirrormata import fla checkpoint --layer 0 --head 2 -o head.npz
+      mirrormata import fla checkpoint --model --spec S3 -o s3-model
     """
     from ..foundation._errors import InputError
     from ..models.fla._importing import import_heads, write_heads
@@ -285,6 +327,24 @@ def import_fla(
     if words < 1 or length < 1:
         raise InputError(f"--words {words} --length {length}: both must be at least 1")
     refuse_input_as_output(output, folder, around=True)
+    if spec is not None and not model:
+        raise InputError(f"--spec {spec}: it goes with --model; heads need no automaton")
+    if model:
+        from ..models.fla._conversion import import_model
+
+        if tokens is not None or bos is not None:
+            raise InputError(
+                "--tokens and --bos are for heads; with --model the tokens are those of task.json"
+            )
+        made, task = import_model(folder, output, spec=spec)
+        if as_json:
+            print_json({
+                "checkpoint": folder, "written": output, "family": made.config.family, "layers": made.config.layers,
+                "automaton": task.automaton.name, "labels": task.sampler.labels,
+            })  # fmt: skip
+        else:
+            say_written(output)
+        return
     found = import_heads(
         folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries
     )
@@ -304,4 +364,56 @@ def import_fla(
             ],
         })  # fmt: skip
     else:
+        say_written(output)
+
+
+def import_hybrid(
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="The folder of a Qwen3-Next or OLMo-Hybrid checkpoint with .safetensors weights.",
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Write the model folder here.")
+    ],
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            help="Read this many layers, from the first on. The default is all before the first layer of attention; where the MLPs are "
+            "mixtures of experts, only the first layer."
+        ),
+    ] = None,
+    spec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="The automaton of the letters and answers in task.json. The default is the one that task.json names.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the recurrent layers before any attention as a model folder.
+
+    Attention and mixtures of experts are not run here. The layers before them read what they read in the checkpoint, so their
+    transitions are the checkpoint's; the answers are not, since the rest is left out. The folder says so, and `compare`, `eval` and
+    `audit` repeat it. `audit DIR --text FILE` measures the same layers of the checkpoint itself on a text.
+
+    \b
+    Examples:
+      mirrormata import hybrid checkpoint --spec S3 -o s3-part
+      mirrormata import hybrid checkpoint --layers 1 -o first-layer --json
+    """
+    from ..models.fla._conversion import import_hybrid as write
+
+    refuse_input_as_output(output, folder, around=True)
+    part, task = write(folder, output, layers=layers, spec=spec)
+    if as_json:
+        print_json({
+            "checkpoint": folder, "written": output, "model_type": part.model_type, "family": part.model.config.family,
+            "layers": part.layers, "part": part.text, "automaton": task.automaton.name, "labels": task.sampler.labels,
+        })  # fmt: skip
+    else:
+        print_sentence(f"Read: {part.text}.")
         say_written(output)

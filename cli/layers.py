@@ -9,7 +9,7 @@ import typer
 
 from .options import option_beside
 
-COMMANDS = frozenset({"train", "eval", "sweep", "compare", "prove", "report"})
+COMMANDS = frozenset({"train", "eval", "sweep", "compare", "prove", "report", "audit"})
 """The commands that build or read models, and so take the option."""
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from functools import partial
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..foundation._errors import InputError
 from .help import MODEL, MODELS, TASK, TRAINING, complete_spec
 from .options import SPEC_HELP, Group, Json, Sets, entries_set, one_of
-from .output import print_columns, print_json, print_table, say, show_work
+from .output import print_columns, print_json, print_sentence, print_table, say, show_work
+
+if TYPE_CHECKING:
+    from ..models.training._experiment import Experiment
 
 Device = Annotated[
     str | None,
@@ -54,7 +55,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     app.command(rich_help_panel=MODELS)(train)
     app.command("eval", rich_help_panel=MODELS)(evaluate)
-    app.command(rich_help_panel=MODELS)(sweep)
 
 
 def train(
@@ -65,18 +65,18 @@ def train(
             metavar="SPEC",
             autocompletion=complete_spec,
             help=SPEC_HELP
-            + " For language modelling, write text or text:PATH. A .toml file describes a whole experiment.",
+            + " For language modelling, write text, text:PATH, package:FILE or tokens:FOLDER. A .toml file describes a whole experiment.",
         ),
     ],
     output: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Write the settings, metrics, checkpoint, results and models into this folder.",
+            help="Write the settings, metrics, checkpoint, results and models into this folder. Required, except with --dry-run.",
         ),
-    ],
+    ] = None,
     family: Annotated[
         str | None,
         Sets("model.family"),
@@ -128,7 +128,7 @@ def train(
         typer.Option(
             rich_help_panel=TASK,
             metavar="NAME",
-            help="Take lengths, labels and supervision from a published set-up: word_problem, formal_language or error_control. Without it, "
+            help="Take lengths, labels and supervision from a published set-up: word_problem, formal_language (with formal_language_prefix, every prefix is asked) or error_control. Without it, "
             "the project's own defaults apply, which for an automaton are words of 32 letters.",
         ),
     ] = None,
@@ -171,6 +171,16 @@ def train(
             help="Number of models to train side by side. Their seeds are 0, 1, ... The default is 1.",
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        Sets("start.path"),
+        typer.Option(
+            "--from",
+            rich_help_panel=TRAINING,
+            metavar="PATH",
+            help="Begin at the weights of a model folder or of a construction's certificate. --set start.noise=0.1 adds noise.",
+        ),
+    ] = None,
     lr: Annotated[
         float | None,
         Sets("train.lr"),
@@ -195,6 +205,27 @@ def train(
             help="Set any other entry of the experiment, for example model.conv=4. Can be repeated.",
         ),
     ] = None,
+    shrink: Annotated[
+        int,
+        typer.Option(
+            rich_help_panel=MODEL,
+            metavar="N",
+            help="Divide width, head_dim and value_dim of the model by N, to try a large configuration on a small machine.",
+        ),
+    ] = 1,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Show parameters, memory, floating-point operations, tokens and the size of the state, and train nothing.",
+        ),
+    ] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of processes that would share the model by FSDP, for --dry-run. The default is 1."
+        ),
+    ] = None,
     logs: Logs = None,
     minutes: Minutes = None,
     as_json: Json = False,
@@ -203,18 +234,16 @@ def train(
 
     One model is trained and then tested for each seed. The output folder receives the settings, the metrics, a checkpoint,
     the results, and a model folder for each seed. After an interruption, the same command continues the training and gives
-    the same result.
+    the same result. With --dry-run, the command says what the training needs.
 
     \b
     Examples:
-      mirrormata train parity -o runs/parity --protocol formal_language --seeds 4
-      mirrormata train S3 -o runs/s3 --householders 2 --lengths 64 --minutes 30
+      mirrormata train parity -o runs/parity --protocol formal_language_prefix --seeds 4
+      mirrormata train S3 --householders 2 --lengths 64 --dry-run
     """
     from ..models._layer_names import is_layer_name, name_layer
     from ..models._records import set_entry
-    from ..models.training._experiment import experiment_from_dict, read_toml
-    from ..models.training._train import train as run
-    from .training_display import show_training
+    from ..models.training._experiment import experiment_from_dict, read_toml, shrink_model
 
     data: dict[str, Any] = read_toml(spec) if spec.endswith(".toml") else {"task": {"spec": spec}}
     given = entries_set(train, context.params) | dict(_assignment(text) for text in set_ or [])
@@ -223,10 +252,21 @@ def train(
         name_layer(family)  # it was named on the command line
     for entry, value in given.items():
         set_entry(data, entry, value)
+    experiment = experiment_from_dict(data, spec)
+    if shrink != 1:
+        experiment = shrink_model(experiment, shrink)
+    if dry_run:
+        _print_estimate(experiment, spec, processes, as_json)
+        return
+    if output is None:
+        raise InputError("--output is missing: name a folder for the training, or give --dry-run")
+    if processes is not None:
+        raise InputError("--processes is for --dry-run; a training has the processes that torchrun starts")
+    from ..models.training._train import train as run
+    from .training_display import show_training
+
     with show_training() as display:
-        outcome = run(
-            experiment_from_dict(data, spec), output, minutes=minutes, logs=logs or [], watcher=display
-        )
+        outcome = run(experiment, output, minutes=minutes, logs=logs or [], watcher=display)
     if os.environ.get("RANK", "0") != "0":
         return
     if as_json:
@@ -237,7 +277,23 @@ def train(
     if outcome.result is None:
         say(f"stopped at step {outcome.step:,} of {outcome.steps:,}; the same command continues")
     else:
-        _print_result(outcome.result)
+        result = outcome.result
+        for test in (result, *result.get("other_precisions", []), *result.get("other_weights", [])):
+            _print_result(test, outcome.contract.labels)
+
+
+def _print_estimate(experiment: Experiment, name: str, processes: int | None, as_json: bool) -> None:
+    from ..models.training._estimate import estimate_training
+
+    with show_work("counting"):
+        found = estimate_training(experiment, processes=1 if processes is None else processes, name=name)
+    if os.environ.get("RANK", "0") != "0":
+        return
+    if as_json:
+        print_json(found.as_json())
+        return
+    for title, rows in found.tables():
+        print_table(title, rows)
 
 
 def evaluate(
@@ -279,6 +335,14 @@ def evaluate(
             "letters.",
         ),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Weights of a training with train.ema: average, or last for those after its last step. The default is average where there "
+            "is one.",
+        ),
+    ] = None,
     precision: Precision = None,
     device: Device = None,
     as_json: Json = False,
@@ -299,76 +363,27 @@ def evaluate(
         outcome = evaluate_folder(
             folder, lengths=None if lengths is None else _lengths(lengths, "--lengths"), words=words, seed=seed,
             data=data, group=group, chunk=chunk, device=device or "auto", memory=memory,
-            precision=one_of(precision, "--precision", "fp32", "bf16") or "fp32", progress=progress,
+            precision=one_of(precision, "--precision", "fp32", "bf16") or "fp32",
+            weights=one_of(weights, "--weights", "last", "average"), progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(outcome.as_json())
         return
     print_table(outcome.contract.task, outcome.contract.rows()[1:])
     facts = outcome.as_json()
-    _print_result(facts)
+    _print_result(facts, outcome.contract.labels)
     if "memory" in facts:
         _print_memory(facts)
+    if "part" in facts:
+        print_sentence(f"The model is a part {facts['part']}.")
 
 
-def sweep(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The .toml file that describes the sweep.")],
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write the results into this folder, which several processes or machines may share.",
-        ),
-    ],
-    minutes: Minutes = None,
-    logs: Logs = None,
-    table: Annotated[bool, typer.Option("--table", help="Show the results so far without training.")] = False,
-    picture: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw a curve for each row (the median over its seeds at every position) to this .png, .pdf or .svg file.",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Train a grid of models and show the results as a table.
-
-    The command reads the grid from a .toml file and trains the cells that are not yet in the output folder. A cell is one
-    experiment for some of its seeds. The exit status is 1 while cells are missing. `mirrormata report` shows the folder as a page.
-
-    \b
-    Examples:
-      mirrormata sweep grid.toml -o results --minutes 60
-      mirrormata sweep grid.toml -o results --table
-    """
-    from ..models.sweeps._run import SweepFolder, run_sweep
-    from ..models.sweeps._sweep import read_sweep
-    from ..models.sweeps._table import sweep_caption, sweep_json, sweep_table
-
-    wanted = read_sweep(file)
-    place = SweepFolder(Path(output))
-    if picture is not None:
-        from ..models.sweeps._table import draw_sweep, picture_format
-
-        picture_format(picture)  # refused before anything is trained
-    if not table:
-        run_sweep(wanted, place, minutes=minutes, logs=logs or [], say=partial(say, error=True))
-    if as_json:
-        print_json(sweep_json(wanted, place))
-    else:
-        print_columns(sweep_caption(wanted), sweep_table(wanted, place))
-    if picture is not None and not draw_sweep(wanted, place, picture):
-        say(f"{picture}: not drawn, because no row is finished", error=True)
-    if any(place.result(cell) is None for cell in wanted.cells):
-        raise typer.Exit(1)
-
-
-def _print_result(result: dict[str, Any]) -> None:
+def _print_result(result: dict[str, Any], labels: str) -> None:
     if "bits" in result:
-        _print_bits(result)
+        _print_bits(result, labels.removeprefix("next "))
+        return
+    if result.get("whole_words"):
+        _print_whole_words(result)
         return
     lengths = list(result["accuracy"])
     headings = ["seed", *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
@@ -386,16 +401,44 @@ def _print_result(result: dict[str, Any]) -> None:
                 else f"token {failure['least']:,} (median {failure['median']:,.0f})",
             ]
         )
-    print_columns(f"{result['words']} words of {result['length']:,} letters", rows)
+    print_columns(f"{result['words']} words of {result['length']:,} letters{_say_arithmetic(result)}", rows)
 
 
-def _print_bits(result: dict[str, Any]) -> None:
-    rows = [["seed", "position", "bits a byte", "perplexity", "accuracy"]]
+def _print_whole_words(result: dict[str, Any]) -> None:
+    """Words of all lengths with one label each: how many there are of each length, and the shortest that is wrong."""
+    lengths = list(result["accuracy"])
+    counts = [f"accuracy {x} ({result['words_at'][x]:,} words)" for x in lengths]
+    rows = [["seed", *counts, "90 % of the words in (n/2, n] up to n =", "shortest wrong word"]]
+    for i, seed in enumerate(result["seeds"]):
+        shown = [result["accuracy"][x][i] for x in lengths]
+        failure = result["first_failure"][i]
+        rows.append(
+            [
+                str(seed),
+                *("-" if x is None else f"{x:.4f}" for x in shown),
+                f"{result['longest_90'][i]:,}",
+                "none" if failure is None else f"{failure['least']:,} letters",
+            ]
+        )
+    title = f"{result['words']:,} words of 1 to {result['length']:,} letters, one label each{_say_arithmetic(result)}"
+    print_columns(title, rows)
+
+
+def _print_bits(result: dict[str, Any], unit: str) -> None:
+    rows = [["seed", "position", f"bits a {unit}", "perplexity", "accuracy"]]
     for i, seed in enumerate(result["seeds"]):
         for span in result["bits"]:
             shown = [result[key][span][i] for key in ("bits", "perplexity", "accuracy")]
             rows.append([str(seed), span, *("-" if x is None else f"{x:.3f}" for x in shown)])
-    print_columns(f"{result['words']} windows of {result['length']:,} bytes", rows)
+    print_columns(f"{result['words']} windows of {result['length']:,} {unit}s{_say_arithmetic(result)}", rows)
+
+
+def _say_arithmetic(test: dict[str, Any]) -> str:
+    """In which arithmetic a test was made; nothing for one of version 0.1, which does not say."""
+    averaged = ", averaged weights" if test.get("weights") == "average" else ""
+    if "precision" not in test:
+        return averaged
+    return f"{averaged}, tested in {test['precision']} ({test['backend']} on {test['device']})"
 
 
 def _print_memory(result: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from ..foundation._errors import InputError
+from ..foundation._files import shown_path
 from .help import BUILDING, complete_spec
 from .output import say, show_work
 
@@ -184,19 +185,33 @@ CERTIFICATE_HELP = "The certificate of a construction, as `construct -o` writes 
 """Where a command takes a certificate, a SPEC does as well; `construct` has more options for both."""
 
 
-def construct_if_spec(text: str, read: Callable[[str], Any] | None = None, *, table: bool = False) -> Any:
+def construct_if_spec(
+    text: str,
+    read: Callable[[str], Any] | None = None,
+    *,
+    table: bool = False,
+    wanted: Mapping[str, Any] | None = None,
+) -> Any:
     """What is constructed for a SPEC, which is said in one line on standard error; anything else as it is, a path.
 
     Args:
         text: what was given where a certificate or a model is wanted.
         read: makes the automaton of the SPEC; by default without options.
         table: whether the letters are wanted as a table of matrices.
+        wanted: what is asked of the construction, such as its theorem, by the names of options; `InputError` beside a path.
     """
     from ..theory._given import construct_given
 
     with show_work("constructing"):
         found = (
-            construct_given(text, table=table) if read is None else construct_given(text, read, table=table)
+            construct_given(text, table=table, wanted=wanted)
+            if read is None
+            else construct_given(text, read, table=table, wanted=wanted)
+        )
+    if found is None and wanted:
+        given = " and ".join(f"--{name}" for name in wanted)
+        raise InputError(
+            f"{shown_path(text)}: this is a file, and {given} is for the construction of a SPEC: leave it out"
         )
     if found is None:
         return text

@@ -171,8 +171,8 @@ def spectrum(
         typer.Argument(
             metavar="MODEL|SPEC",
             autocompletion=complete_spec,
-            help="A certificate, an .npz file with matrices A of shape [letters, n, n], an FLA checkpoint, or the SPEC of an automaton, "
-            "such as S5, which is constructed.",
+            help="A certificate, an .npz file with matrices A of shape [letters, n, n], a model folder or an FLA checkpoint of one layer, or "
+            "the SPEC of an automaton, such as S5, which is constructed.",
         ),
     ],
     picture: Annotated[

@@ -17,6 +17,8 @@ from .automata._format import Format, all_formats, format_of_file, list_extensio
 
 _WANTED = "give a name of the library, such as parity, or the file of an automaton"
 MAX_TRANSITIONS = 10_000_000
+_PATTERN = re.compile(r"[()|*+?\[ ]")
+"""Signs that patterns have, and names of the library hardly."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 
 
@@ -87,13 +89,17 @@ def automaton_from_spec(
             automaton = automaton_by_name(
                 spec, product=product, max_states=max_states, max_transitions=max_transitions
             )
-        except InputError:
+        except InputError as error:
             if is_folder(spec):
                 raise InputError(f"{spec}: is a folder, and an automaton is wanted: {_WANTED}") from None
             if is_file(spec):
                 raise InputError(
                     f"{spec}: a file without an extension: name it after its format, {list_extensions()}"
                 ) from None
+            unknown = str(error).startswith(f"{spec!r} is not a name of the library")
+            if unknown and spec.isprintable() and _PATTERN.search(spec):
+                joined = " A" if str(error).endswith("?") else "; a"
+                raise InputError(f"{error}{joined} pattern is written regex:{spec}") from None
             raise
         return _restart_and_minimise(automaton, start, track or "state", automaton.name)
     given |= {"track": track, "start": start, "max_states": max_states}

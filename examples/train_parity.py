@@ -8,7 +8,7 @@ from mirrormata.models import experiment_from_dict
 
 experiment = experiment_from_dict(
     {
-        "task": {"spec": "parity", "protocol": "formal_language"},
+        "task": {"spec": "parity", "protocol": "formal_language_prefix"},
         "model": {"family": "deltaproduct", "range": [-1, 1], "width": 32, "heads": 2, "head_dim": 8,
                   "value_dim": 8, "mlp": 1.0},
         "train": {"steps": 500, "batch": 16, "lengths": [2, 256], "curriculum": 0.5, "lr": 5e-3,

@@ -329,10 +329,14 @@ _PICTURES = {".svg": b"<svg", ".png": b"\x89PNG\r\n", ".pdf": b"%PDF"}
 _HEAD = 65_536
 
 
+COQ_MARK = "Written by mirrormata; the theorem `follows` is at the end."
+"""In the first comment of a Coq file."""
+
+
 def is_own_file(path: str | Path) -> bool:
     """Whether the package may replace a file without a question: it wrote the file, or nothing is lost.
 
-    A document states its format (`mirrormata-certificate/1`, ...) near its beginning, a page its generator; automata are taken
+    A document states its format (`mirrormata-certificate/1`, ...) near its beginning, a page its generator, a Coq file who wrote it; automata are taken
     for somebody's own in all formats, since people write them too. An empty file holds nothing. A picture, which states
     nothing, may take the place of any picture of its kind, since pictures are drawn again.
 
@@ -348,7 +352,12 @@ def is_own_file(path: str | Path) -> bool:
     if b'"mirrormata-automaton/' in head:
         return False
     # arrays of text in .npz files have four bytes a character
-    marks = (_MARK.encode(), _MARK.encode("utf-32-le"), b'<meta name="generator" content="mirrormata">')
+    marks = (
+        _MARK.encode(),
+        _MARK.encode("utf-32-le"),
+        b'<meta name="generator" content="mirrormata">',
+        COQ_MARK.encode(),
+    )
     return any(mark in head for mark in marks)
 
 

@@ -1,4 +1,4 @@
-"""Signals that ask the program to end (Ctrl-C, SIGTERM, SIGHUP): one exception for all, held back where work must not be cut in two.
+"""Signals that ask the program to end (Ctrl-C, SIGTERM, SIGHUP, SIGUSR1): one exception for all, held back where work must not be cut in two.
 
 Who has saved something adds a note to the exception (`add_note`), which says what was kept and how to go on; the command line
 prints it. This file imports little, since the program asks for signals before it loads anything else.
@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)
-)  # SIGINT last: its handler is restored last
+    getattr(signal, name) for name in ("SIGUSR1", "SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)
+)  # SIGINT last: its handler is restored last; schedulers send SIGUSR1 some time before a job's limit
 AGAIN = 0.5
 """Seconds after which a signal comes again whose exception was lost."""
 

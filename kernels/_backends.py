@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal, get_args
@@ -81,7 +83,7 @@ def choose_backend(backend: str, device: torch.device) -> str:
     if backend not in BACKENDS:
         raise KernelInputError(f'backend="{backend}": use one of {", ".join(BACKENDS)}')
     if backend == "auto":
-        return "triton" if device.type == "cuda" and _INSTALLED else "torch"
+        return "triton" if (device.type == "cuda" or launches_nothing()) and _INSTALLED else "torch"
     if backend == "triton" and not triton_available(device):
         if not triton_installed():
             reason = "triton is not installed: install it"
@@ -89,6 +91,28 @@ def choose_backend(backend: str, device: torch.device) -> str:
             reason = f"triton cannot run on {device.type} tensors: move them to a CUDA device, set TRITON_INTERPRET=1"
         raise BackendUnavailableError(f'backend="triton": {reason} or pass backend="torch"')
     return backend
+
+
+_in_force: list[None] = []
+"""An entry for each `launch_nothing` that is in force, in a list, which torch.compile can trace."""
+
+
+@contextmanager
+def launch_nothing() -> Iterator[None]:
+    """Within, `auto` takes the kernels on every device and no kernel is launched.
+
+    So fake tensors, which have shapes and no data, show on any machine what a GPU would keep. Where triton is not installed nothing changes.
+    """
+    _in_force.append(None)
+    try:
+        yield
+    finally:
+        _in_force.pop()
+
+
+def launches_nothing() -> bool:
+    """Whether `launch_nothing` is in force."""
+    return len(_in_force) > 0
 
 
 _launches: Counter[str] = Counter()

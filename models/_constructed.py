@@ -166,6 +166,7 @@ def _places(rows: slice, V: int, head: Head) -> Tensor:
 
 def _fill_head(model: Model, lrnn: LRNN) -> None:
     """The read-out: of one layer the nearest joint code, else the state that the last table names, or none."""
+    assert model.head is not None
     weight, bias = model.head.weight[0], model.head.bias
     assert bias is not None
     if lrnn.is_layered:

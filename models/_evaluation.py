@@ -20,6 +20,7 @@ from torch.nn import functional as F
 
 from ..foundation._errors import LimitError
 from ..foundation._text import html_table, one_line
+from ..kernels._backends import choose_backend
 from ._config import ModelConfig
 from ._families import find_family
 from ._model import Model, States
@@ -46,6 +47,11 @@ class Evaluation:
         asked: number of words that have a label at each position, int `[length]`.
         first_failure: number of letters read before the first wrong label, int `[seeds, words]`; the length if there is none.
         bits: the sum of -log2 of the probabilities of all labels at each position, float `[seeds, length]`; only for text.
+        precision: the arithmetic of the test: `fp32`, or `bf16` or `fp16` by autocast.
+        backend: what computed the recurrences, `triton` or `torch`; empty if that is not known.
+        device: the device, as torch names it; empty if that is not known.
+        whole_words: whether each word has a length of its own and one label, at its end. Then figures at a length are those of the words
+            of this length, and figures of a span those of all its words together.
     """
 
     seeds: tuple[int, ...]
@@ -55,6 +61,10 @@ class Evaluation:
     asked: Array
     first_failure: Array
     bits: Array | None = None
+    precision: str = "fp32"
+    backend: str = ""
+    device: str = ""
+    whole_words: bool = False
 
     @property
     def length(self) -> int:
@@ -76,6 +86,8 @@ class Evaluation:
         there = asked > 0
         if not there.any():
             return [None] * len(self.seeds)
+        if self.whole_words:
+            return [float(x) for x in self.right[:, low - 1 : high].sum(1) / asked.sum()]
         shares = self.right[:, low - 1 : high][:, there] / asked[there]
         return [float(x) for x in shares.mean(1)]
 
@@ -95,6 +107,19 @@ class Evaluation:
         means = self.bits[:, low - 1 : high].sum(1) / asked
         return [float(x) if math.isfinite(x) else None for x in means]
 
+    def words_at(self, lengths: int | Span) -> int:
+        """Count the words that are asked at a length, or within a span.
+
+        Args:
+            lengths: a position from 1 to `length`, or a span.
+
+        Returns:
+            The number of words; where every prefix is asked, a word counts once for a span.
+        """
+        low, high = (lengths, lengths) if isinstance(lengths, int) else lengths
+        asked = self.asked[low - 1 : high]
+        return int(asked.sum() if self.whole_words else asked.max(initial=0))
+
     def exact(self, length: int) -> list[float]:
         """Compute the fraction of words with all labels right up to a length, for each seed.
 
@@ -102,12 +127,17 @@ class Evaluation:
             length: a number of letters from 1 to the attribute `length`.
 
         Returns:
-            For each seed a fraction from 0 to 1.
+            For each seed a fraction from 0 to 1; where only whole words are asked, of the words up to this length.
         """
+        if self.whole_words:
+            return [0.0 if x is None else x for x in self.accuracy((1, length))]
         return [float(x) for x in (self.first_failure >= length).mean(1)]
 
     def longest(self, least: float = GOOD) -> list[int]:
         """Find the longest length up to which the accuracy at every position is good, for each seed.
+
+        Where only whole words are asked, the accuracy is that of the words of more than half of the length and at most the length, since
+        few words have the same one.
 
         Args:
             least: the accuracy that counts as good, a fraction from 0 to 1.
@@ -116,6 +146,13 @@ class Evaluation:
             For each seed a length from 0 to `length`, in letters.
         """
         shares = self.right / np.maximum(self.asked, 1)
+        if self.whole_words:
+            sums = (
+                np.pad(np.cumsum(x, -1), [(0, 0)] * (x.ndim - 1) + [(1, 0)]) for x in (self.right, self.asked)
+            )
+            ends, starts = np.arange(1, self.length + 1), np.arange(1, self.length + 1) // 2
+            right, asked = (x[..., ends] - x[..., starts] for x in sums)
+            shares = np.where(asked > 0, right / np.maximum(asked, 1), 1.0)
         good = (shares >= least) | (self.asked == 0)
         return [self.length if row.all() else int(np.argmin(row)) for row in good]
 
@@ -145,15 +182,18 @@ class Evaluation:
         title = f"{self.words:,} words of {self.length:,} letters, chance {self.chance:.4g}"
         return html_table(title, self.rows())
 
-    def as_json(self, lengths: Sequence[int | Span]) -> dict[str, Any]:
+    def as_json(self, lengths: Sequence[int | Span], trained: Span | None = None) -> dict[str, Any]:
         """Return the figures of each seed at some lengths, and curves with up to 20 positions per octave.
 
         Args:
             lengths: positions from 1 to `length`, or spans.
+            trained: the lengths of the shortest and longest training word, whose figures are then part of it; None for none.
 
         Returns:
             Plain values, as `result.json` has them.
         """
+        if trained is not None:
+            trained = min(trained[0], self.length), min(trained[1], self.length)
         positions = sorted(
             {
                 min(self.length, round(2 ** (i / 20)))
@@ -163,10 +203,15 @@ class Evaluation:
         accuracy = {length_text(x): self.accuracy(x) for x in lengths}
         failures = [sorted(int(x) for x in row if x < self.length) for row in self.first_failure]
         result: dict[str, Any] = {
+            "precision": self.precision,
+            "backend": self.backend,
+            "device": self.device,
             "seeds": list(self.seeds),
             "words": self.words,
             "length": self.length,
             "chance": self.chance,
+            "whole_words": self.whole_words,
+            "words_at": {length_text(x): self.words_at(x) for x in lengths},
             "accuracy": accuracy,
             "scaled_accuracy": {
                 key: [None if x is None else scaled_accuracy(x, self.chance) for x in row]
@@ -184,9 +229,19 @@ class Evaluation:
                 "exact": _columns([self.exact(p) for p in positions]),
             },
         }
+        if trained is not None:
+            shares = self.accuracy(trained)
+            result["trained"] = {
+                "lengths": list(trained),
+                "accuracy": shares,
+                "scaled_accuracy": [None if x is None else scaled_accuracy(x, self.chance) for x in shares],
+                "exact": self.exact(trained[1]),
+            }
         if self.bits is not None:
             bits = {length_text(x): self.bits_per_label(x) for x in lengths}
             result["bits"] = bits
+            if trained is not None:
+                result["trained"]["bits"] = self.bits_per_label(trained)
             result["perplexity"] = {
                 key: [None if x is None else 2**x for x in row] for key, row in bits.items()
             }
@@ -238,7 +293,10 @@ def evaluate(
     right, asked = np.zeros((replicas, length), dtype=np.int64), np.zeros(length, dtype=np.int64)
     failure = np.full((replicas, words), length, dtype=np.int64)
     bits = np.zeros((replicas, length)) if isinstance(task, LanguageTask) else None
-    if per_token := find_family(model.config.family).written_out(model.config) * replicas * words:
+    written = find_family(model.config.family).written_out(model.config)
+    if model.config.classes > 1 << 10:  # logits of large vocabularies
+        written = max(written, model.config.classes)
+    if per_token := written * replicas * words:
         chunk = max(2, min(chunk, MOST_ENTRIES // per_token))
     states: States | None = None
     done = 0
@@ -271,7 +329,19 @@ def evaluate(
                     progress(done / length)
     finally:  # `progress` may raise
         model.train(was_training)
-    return Evaluation(model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits)
+    return Evaluation(
+        model.seeds, words, 1 / max(task.classes, 1), right, asked, failure, bits,
+        precision=PRECISIONS[autocast], backend=choose_backend("auto", device), device=_describe_device(device),
+        whole_words=task.own_lengths,
+    )  # fmt: skip
+
+
+PRECISIONS = {None: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+"""Arithmetics of a test, by the dtype of autocast."""
+
+
+def _describe_device(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def check_size(config: ModelConfig, replicas: int, words: int, length: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,25 +22,28 @@ from ..foundation._errors import InputError
 from ..foundation._files import is_file, is_folder, is_there, path_of, shown_path
 from ..foundation._text import html_table, one_line
 from ._evaluation import Evaluation, evaluate, length_text, longest_of
-from ._model import Block, Model
-from ._model_file import load_model
-from .layers._seeded import State
+from ._model import Block, Model, state_count
+from ._model_file import load_model, read_model_config
+from .layers._seeded import ReadsFirst, State
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import TaskContract, read_contract
 from .tasks._kinds import task_from_settings
 from .tasks._language import LanguageTask
 from .tasks._task import Span, Task
+from .tasks._tokens import TokenTask
 from .tasks._word_problem_data import read_word_problem_rows
+from .training._averaging import Weights
 from .training._processes import device_of
 
 RUNS = 5
 """Runs of a mixer that cover every token."""
 
 
-class ShortMemory(nn.Module):
+class ShortMemory(ReadsFirst):
     """A mixer that sees the last `letters` tokens at most, as if a word began there, and at least about four fifths of them.
 
-    It begins anew every `step` tokens, and for each of them has read up to `span`, a multiple of `step`.
+    It begins anew every `step` tokens, and for each of them has read up to `span`, a multiple of `step`. What a mixer leaves of a token
+    for later layers, or reads of it, goes with the token.
     """
 
     def __init__(self, mixer: nn.Module, letters: int) -> None:
@@ -49,18 +52,31 @@ class ShortMemory(nn.Module):
         self.step = max(1, letters // RUNS)
         self.span = letters - letters % self.step
 
-    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+    def forward(
+        self, x: Tensor, state: State | None = None, first: State | None = None
+    ) -> tuple[Tensor, State]:
         """As the mixer's `forward`. The state is the tokens before x that later ones may see, from a multiple of `step` on."""
-        read = torch.cat([state["read"], x], 2) if state else x
-        tokens, new = read.shape[2], x.shape[2]
-        first = tokens - new
-        outputs = []
-        for start in range(first - first % self.step, tokens, self.step):
+        reads_first = first is not None and isinstance(self.mixer, ReadsFirst)
+        inputs = State(x=x, **first) if reads_first and first else State(x=x)
+        read = {name: torch.cat([state[name], new], 2) for name, new in inputs.items()} if state else inputs
+        tokens, new = read["x"].shape[2], x.shape[2]
+        before = tokens - new
+        outputs: list[State] = []
+        for start in range(before - before % self.step, tokens, self.step):
             begin = self._beginning(start)
-            y, _ = self.mixer(read[:, :, begin : start + self.step], None)
-            outputs.append(y[:, :, max(start, first) - begin :])
+            run = {name: value[:, :, begin : start + self.step] for name, value in read.items()}
+            seen = run.pop("x")
+            # a first layer fills `run`, a later one finds there what the first has left
+            y, _ = self.mixer(seen, None, run) if reads_first else self.mixer(seen, None)
+            outputs.append(
+                {name: value[:, :, max(start, before) - begin :] for name, value in {"y": y, **run}.items()}
+            )
+        joined = {name: torch.cat([part[name] for part in outputs], 2) for name in outputs[0]}
+        y = joined.pop("y")
+        if first is not None:
+            first.update(joined)
         kept = self._beginning(tokens - tokens % self.step)
-        return torch.cat(outputs, 2), State(read=read[:, :, kept:])
+        return y, {name: value[:, :, kept:] for name, value in read.items()}
 
     def _beginning(self, start: int) -> int:
         """Where the run begins that covers the `step` tokens from `start` on."""
@@ -96,6 +112,10 @@ class FolderEvaluation:
         seen: the results of the unchanged models.
         memory: the number of letters to which the memory of layers was limited, at least 1; None if it was not.
         shortened: pairs of layers, counted from 0, and the results with their memory limited; empty without `memory`.
+        weights: `last` for the weights after the last step of a training (or of no training), `average` for their moving average.
+        parameters: the number of parameters of a model.
+        state: how many numbers a model keeps from one token to the next; None where the state grows with the word.
+        part: what of a checkpoint the model is, in words; empty where it is the whole.
     """
 
     folder: str
@@ -104,6 +124,10 @@ class FolderEvaluation:
     seen: Evaluation
     memory: int | None = None
     shortened: tuple[tuple[tuple[int, ...], Evaluation], ...] = ()
+    weights: Weights = "last"
+    parameters: int = 0
+    state: int | None = None
+    part: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as plain values for JSON; layers are counted from 1.
@@ -112,8 +136,11 @@ class FolderEvaluation:
             Plain values for JSON: what `mirrormata eval` found.
         """
         facts = {
-            "folder": self.folder, "contract": self.contract.as_json(), **self.seen.as_json(self.lengths),
+            "folder": self.folder, "contract": self.contract.as_json(), "weights": self.weights,
+            "parameters": self.parameters, "state": self.state, **self.seen.as_json(self.lengths),
         }  # fmt: skip
+        if self.part:
+            facts["part"] = self.part
         if self.memory is not None:
             facts["memory"] = {
                 "letters": self.memory,
@@ -156,6 +183,7 @@ def evaluate_folder(
     device: str = "auto",
     precision: Literal["fp32", "bf16"] = "fp32",
     memory: int | None = None,
+    weights: Weights | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> FolderEvaluation:
     """Test every model in a folder on the same words.
@@ -165,13 +193,16 @@ def evaluate_folder(
         lengths: numbers of letters, or spans over whose lengths figures are averaged; by default those of the folder's task.
         words: the number of random words.
         seed: the seed of the random words.
-        data: a word-problem CSV whose rows are the words; for a language model a file or folder of text.
+        data: a word-problem CSV whose rows are the words; for a language model a file or folder of text, or
+            of token files by the same tokenizer, whose test part is taken.
         group: the group of the CSV file, if the file's name does not contain it.
         chunk: the number of tokens in memory at once, at least 2.
         device: `auto` (the first GPU, else the CPU), `cpu`, `cuda`, `cuda:1`, ....
         precision: `fp32`, or `bf16` by autocast.
         memory: test again with the memory of each layer, and of the lowest layers together, limited to at most this many letters
             (`ShortMemory`); None for no such test.
+        weights: `average` for the moving average of the weights that a training with `train.ema` has kept, `last` for those after its
+            last step; None for those of the folder, which are the average where there is one.
         progress: called with the fraction of the work that is done.
 
     Returns:
@@ -185,11 +216,7 @@ def evaluate_folder(
     if not is_folder(place):
         what = "is a file, and a folder is needed" if is_there(place) else "no such folder"
         raise InputError(f"{shown_path(folder)}: {what}; give a model folder, or what `train` wrote")
-    folders = [place] if is_file(place / "config.json") else sorted(place.glob("seed-*"), key=_number)
-    if not folders:
-        raise InputError(
-            f"{folder}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"
-        )
+    folders = _model_folders(place, weights)
     if words < 1 or chunk < 2:
         raise InputError(
             f"eval: words {words}, chunk {chunk}: at least 1 word and chunks of 2 tokens are needed"
@@ -228,25 +255,58 @@ def evaluate_folder(
             ]
         )  # fmt: skip
     seen, *shorter = (_join_evaluations(parts) for parts in zip(*tested, strict=True))
+    written = read_model_config(folders[0] / "config.json")
     return FolderEvaluation(
-        folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True))
-    )
+        folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True)),
+        written.weights, model.parameter_count, state_count(model.config), written.part,
+    )  # fmt: skip
+
+
+def _model_folders(place: Path, weights: Weights | None) -> list[Path]:
+    """The model folders of a place: its own model, or those of all seeds; with the weights that are asked for."""
+    single = is_file(place / "config.json")
+    folders = [place] if single else sorted(place.glob("seed-*"), key=_number)
+    if not folders:
+        raise InputError(
+            f"{shown_path(place)}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"
+        )
+    kinds = {read_model_config(one / "config.json").weights for one in folders}
+    if (weights is None and len(kinds) == 1) or kinds == {weights}:
+        return folders
+    last = place.parent / "last" / place.name if single else place / "last"
+    if weights == "last" and is_folder(last):
+        return _model_folders(last, "last")
+    if weights == "average":
+        why = "its models are the weights after the last step; train.ema in a training keeps their average"
+    elif weights == "last":
+        why = f"its models are averages of weights, and there is no folder {shown_path(last)} with those after the last step"
+    else:
+        why = "some of its models are averages of weights and some are not; test them one by one"
+    raise InputError(f"{shown_path(place)}: {why}")
 
 
 def _join_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
     """Models of a folder, tested on the same words."""
     first = parts[0]
-    return Evaluation(
-        tuple(p.seeds[0] for p in parts), first.words, first.chance, np.concatenate([p.right for p in parts]), first.asked,
-        np.concatenate([p.first_failure for p in parts]),
-        None if first.bits is None else np.concatenate([p.bits for p in parts if p.bits is not None]),
-    )  # fmt: skip
+    return replace(
+        first,
+        seeds=tuple(p.seeds[0] for p in parts),
+        right=np.concatenate([p.right for p in parts]),
+        first_failure=np.concatenate([p.first_failure for p in parts]),
+        bits=None if first.bits is None else np.concatenate([p.bits for p in parts if p.bits is not None]),
+    )
 
 
 def _text(task: LanguageTask, contract: TaskContract, data: str | None) -> LanguageTask:
     """The task with the text to test on: that of the training, which must be the same here, or all of `data`."""
+    if data is not None and isinstance(task, TokenTask):
+        other = TokenTask(msgspec.structs.replace(task.settings, spec=f"tokens:{data}", vocabulary=None))
+        if (found := f"tokenizer {other.corpus.header.tokenizer[:16]},") not in contract.words:
+            raise InputError(f"{data}: its {found[:-1]} is not that of the training ({contract.words})")
+        return other
     if data is not None:
-        return LanguageTask(msgspec.structs.replace(task.settings, spec=f"text:{data}"), whole=True)
+        settings = msgspec.structs.replace(task.settings, spec=f"text:{data}", sha256=None)
+        return LanguageTask(settings, whole=True)
     if (now := task.contract(contract.train_lengths, contract.test_lengths).words) != contract.words:
         raise InputError(f"{contract.task}: its text is another here ({now}); give a text by `data`")
     return task

@@ -22,6 +22,8 @@ from ._layer_names import find_class, installed_layers, is_layer_name
 
 SWITCHES = ("householders", "gated")
 """Entries of a configuration that are refused, not passed over, where a family does not have them."""
+PACKAGES = ("layers", "fla.layers")
+"""Folders of families; a layer of the second may be read as a family of the first, and then has none of its own."""
 
 
 def _no_problems(config: Any) -> Iterator[str]:
@@ -49,13 +51,19 @@ class Family:
         strengths: the values of `strength` that it supports.
         baseline: whether it is not a linear recurrence, so that only its answers are compared.
         fixed_state: whether its state has the same size after every token, so that it can run token by token without end.
-        settings: the names of further entries, in the section `options` of the configuration, with their defaults; of a user's own layer.
+        looks_back: whether a token's transition depends on the token before it, without a convolution too.
+        settings: the names of further entries, in the section `options` of the configuration, with their defaults.
         example: entries of a small model of this family, besides its sizes, for tests.
         problems: a function of the configuration that yields what else is wrong with it, in words.
         written_out: a function of the configuration that returns how many numbers of states or transitions plain torch writes out
             for every token of a word.
         kept: a function of the configuration, and of whether the Triton kernels run, that returns the smallest number of values that
             a training step keeps for the gradients of a token.
+        norm: a function that makes a norm of the stream, of a width and an ε; None for RMSNorm.
+        mlp: a function that makes the MLP of a block, of its width and hidden width; None for the gated MLP with SiLU.
+        embedding_norm: whether the embedding has a norm too, where blocks have one.
+        work: a function of the configuration and of the tokens of a word that returns the floating-point operations (products and sums) of a
+            layer's recurrence for one token, forward, without linear maps and convolutions; None where nobody has counted them.
     """
 
     name: str
@@ -66,11 +74,16 @@ class Family:
     strengths: tuple[str, ...] = ("sigmoid", "direct")
     baseline: bool = False
     fixed_state: bool = True
+    looks_back: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     example: Mapping[str, Any] = field(default_factory=dict)
     problems: Callable[[Any], Iterator[str]] = _no_problems
     written_out: Callable[[Any], int] = _no_numbers
     kept: Callable[[Any, bool], int] = _no_numbers
+    norm: Callable[[int, float], nn.Module] | None = None
+    mlp: Callable[[int, int], nn.Module] | None = None
+    embedding_norm: bool = False
+    work: Callable[[Any, int], float] | None = None
 
 
 @cache
@@ -78,21 +91,22 @@ def load_families() -> Mapping[str, Family]:
     """Load every layer family: those with linear heads first, then the baselines, in the order of their files.
 
     Returns:
-        The records, by name, of all files of `layers` whose names do not begin with `_`.
+        The records, by name, of all files of `layers` and `fla.layers` whose names do not begin with `_`.
 
     Raises:
         InputError: a file holds no `FAMILIES`, or two files have the same name; the message names everything that is wrong.
 
     Examples:
         >>> list(load_families())[:3]
-        ['deltaproduct', 'matrix', 'gla']
+        ['deltaproduct', 'matrix', 'gated_deltanet']
     """
-    package = __name__.rpartition(".")[0] + ".layers"
+    own = __name__.rpartition(".")[0]
     found: list[Family] = []
     problems = []
-    for file in entry_names(package):
-        records = _records_of(importlib.import_module(f"{package}.{file}"))
-        if not records:
+    files = [(package, file) for package in PACKAGES for file in entry_names(f"{own}.{package}")]
+    for package, file in files:
+        records = _records_of(importlib.import_module(f"{own}.{package}.{file}"))
+        if not records and package == "layers":
             problems.append(
                 f"{file}.py has no FAMILIES = (Family(...), ...); add it, or begin the name with _"
             )
@@ -136,10 +150,8 @@ def find_family(name: str) -> Family:
         return _family_of_class(installed[name])
     near = get_close_matches(name, families, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    plain = name.lower().replace("_", "").replace("-", "")
-    if "deltanet" in plain:
-        gated = ", gated = true" if "gated" in plain else ""
-        hint = f"; DeltaNet is deltaproduct with householders = 1{gated}"
+    if name.lower().replace("_", "").replace("-", "") == "deltanet":
+        hint = "; DeltaNet is deltaproduct with householders = 1"
     raise InputError(f"family {name!r} is none of {', '.join(families)}{hint}")
 
 
@@ -151,6 +163,19 @@ def _family_of_class(name: str) -> Family:
     if not isinstance(family, Family):
         raise InputError(f"family {name!r}: it is no subclass of mirrormata.models.RecurrentLayer")
     return family
+
+
+_RENAMED = {"mamba": "mamba_like", "rwkv7": "rwkv7_like"}
+
+
+def rename_family(model: Any) -> Any:
+    """A model's entries from a file, in which `mamba` or `rwkv7` without options is the simpler layer that had the name in earlier versions.
+
+    Options of a family are written out whole, and these two have some.
+    """
+    if isinstance(model, dict) and not model.get("options") and model.get("family") in tuple(_RENAMED):
+        return {**model, "family": _RENAMED[model["family"]]}
+    return model
 
 
 def switch_problems(config: Any) -> Iterator[str]:
@@ -175,4 +200,5 @@ def switch_problems(config: Any) -> Iterator[str]:
         elif type(value) is not type(own.settings[option]):
             wanted = type(own.settings[option]).__name__
             yield f"options.{option} is {value!r}: its type is {wanted}, as that of its default {own.settings[option]!r}"
+            return
     yield from own.problems(config)

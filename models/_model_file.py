@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import torch
@@ -30,7 +30,8 @@ from ..foundation._files import (
     write_text,
 )
 from ._config import ModelConfig
-from ._model import Model
+from ._families import rename_family
+from ._model import Model, model_on_meta
 from ._records import record_of
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import read_contract
@@ -40,15 +41,21 @@ FORMAT = "mirrormata-model/1"
 
 
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `config.json` holds: the format, the model's shape, and the seed that its weights were first drawn from."""
+    """What `config.json` holds: the format, the model's shape, and the seed that its weights were first drawn from.
+
+    `weights` says that they are a moving average of a training's weights; without the entry they are those after its last step. `part`
+    says what of a checkpoint the model is, where it is not the whole.
+    """
 
     format: str
     model: ModelConfig
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    weights: Literal["last", "average"] = "last"
+    part: str = ""
 
 
 def read_model_config(path: str | Path) -> ModelFile:
-    """Read the `config.json` of a model folder.
+    """Read the `config.json` of a model folder, of an earlier version too.
 
     Raises:
         InputError: the file is missing, of another format, or has an entry that is wrong; one line that names it.
@@ -59,16 +66,26 @@ def read_model_config(path: str | Path) -> ModelFile:
             f"{path}: its format is {data.get('format')!r}, not {FORMAT!r}: it is no model of this version; give a folder that "
             "`train` or `export model` wrote"
         )
+    if "model" in data:
+        data = {**data, "model": rename_family(data["model"])}
     return record_of(data, ModelFile, str(path))
 
 
-def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> None:
+def save_model(
+    folder: str | Path,
+    model: Model,
+    task: Mapping[str, Any],
+    weights: Literal["last", "average"] = "last",
+    part: str = "",
+) -> None:
     """Write the model of one seed as a folder, by way of a temporary folder; an existing model is replaced.
 
     Args:
         folder: the folder to write.
         model: a model with one seed (`Model.select`).
         task: the description of letters and classes for `task.json`, as `TaskContract.as_json` gives it.
+        weights: `average` for a moving average of a training's weights, `last` for those after its last step, or of no training.
+        part: what of a checkpoint the model is, in words; empty where it is the whole.
 
     Raises:
         InputError: the model has several seeds, or the path exists but is not a model folder.
@@ -77,6 +94,10 @@ def save_model(folder: str | Path, model: Model, task: Mapping[str, Any]) -> Non
         raise InputError(f"{folder}: the model has {len(model.seeds)} seeds: choose one with `select`")
     with whole_folder(folder, "model", is_model_folder) as place:
         document = {"format": FORMAT, "seed": model.seeds[0], "model": model.config.as_json()}
+        if weights != "last":
+            document["weights"] = weights
+        if part:
+            document["part"] = part
         write_text(place / "config.json", json.dumps(document, indent=2) + "\n")
         write_text(place / "task.json", json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
         tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
@@ -150,8 +171,7 @@ def _shapes_of(config: ModelConfig, tensors: int, path: Path) -> dict[str, tuple
             f"{path}: model: {config.layers:,} layers, and model.safetensors has {tensors:,} tensors"
         )
     try:
-        with torch.device("meta"):
-            own = Model(config, [0]).state_dict()
+        own = model_on_meta(config).state_dict()
     except (RuntimeError, OverflowError):  # sizes whose product no int64 holds
         raise InputError(
             f"{path}: model: its sizes make tensors that no memory holds; write those that it was saved with"
@@ -218,6 +238,11 @@ def automaton_model(
     if not isinstance(task, AutomatonTask):
         raise InputError(
             f"{folder}: its task {contract.task} is no automaton's, so there is nothing to {purpose}"
+        )
+    if contract.end:
+        raise InputError(
+            f"{folder}: its task asks only after the letter {contract.end!r}, which the automaton does not have, so there is nothing to "
+            f'{purpose} after other letters; train with end = "", for example by the protocol formal_language_prefix'
         )
     letters = contract.alphabet[:-1] if contract.bos else contract.alphabet
     return model, task, letters, (len(letters),) if contract.bos else ()

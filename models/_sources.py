@@ -293,7 +293,8 @@ def spectrum_of_model(
     """Enclose and classify the eigenvalues of every letter of a model that consists of matrices; see `model_spectrum`.
 
     Args:
-        model: a construction, a certificate, an `.npz` (also with `A` alone) or an FLA checkpoint without convolution.
+        model: a construction, a certificate, an `.npz` (also with `A` alone); or a model folder, a `Model` or an FLA checkpoint, of one
+            layer without convolution or token shift, so that each letter has a matrix of its own.
         products: also analyse all distinct products of up to this many letters.
         max_dim: the largest dimension of a matrix.
         max_letters: the largest number of distinct letter matrices.
@@ -307,30 +308,28 @@ def spectrum_of_model(
         LimitError: a limit was reached.
     """
     source = open_source(model)
+    limits: dict[str, Any] = {
+        "products": products, "max_dim": max_dim, "max_letters": max_letters, "max_products": max_products,
+    }  # fmt: skip
     if source.kind == "fla":
         with needed_by(f"{source.name}: an FLA checkpoint"):
             from .fla._learned import fla_spectrum
 
-        return fla_spectrum(
-            source.value,
-            products=products,
-            max_dim=max_dim,
-            max_letters=max_letters,
-            max_products=max_products,
-        )
+        return fla_spectrum(source.value, **limits)
+    if source.kind in ("folder", "model"):
+        with needed_by(f"{source.name}: a model of tensors"):
+            from .learned._spectrum import folder_spectrum, model_letter_spectrum
+
+        if source.kind == "folder":
+            return folder_spectrum(source.value, **limits)
+        letters = range(source.value.config.letters)
+        return model_letter_spectrum(source.value, [str(x) for x in letters], letters, source.name, **limits)
     if source.kind not in ("npz", "realisation"):
         raise InputError(
             f"{source.name}: it gives no exact matrices of its letters; `compare` shows the eigenvalues of its heads; what is "
-            "needed here is a certificate, an .npz of matrices or an FLA checkpoint of one layer"
+            "needed here is a certificate, an .npz of matrices, a model folder or an FLA checkpoint of one layer"
         )
     held = load_npz_matrices(source.value) if isinstance(source.value, str) else source.value
     if source.kind == "realisation":
         held = require_table(source.value, source.name)
-    return model_spectrum(
-        held,
-        products=products,
-        name=source.name,
-        max_dim=max_dim,
-        max_letters=max_letters,
-        max_products=max_products,
-    )
+    return model_spectrum(held, name=source.name, **limits)

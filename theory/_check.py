@@ -36,7 +36,7 @@ from ..foundation._registry import entry_names
 from ..foundation._text import html_table, print_name
 from . import checker
 from ._horizon import full_certificate
-from ._proved_check import run_proved_checker
+from ._proved_check import describe_program, run_proved_checker
 from .checker._exact import Invalid, show_value
 from .checker._program import load, parse
 
@@ -247,6 +247,8 @@ class CheckResult:
         word: if the verdict is `other`, the letters of a shortest word that tells the two automata apart, if one does.
         called: what the certificate calls its automaton, if the checker has accepted it; no checker looks at names.
         summary: the figures of the construction in it, which its checker has computed again; None where it holds none.
+        checker: the checker that decided: `python`, or `coq` for the one that is proved in Coq.
+        program: of the proved checker the path and the SHA-256 of the program that was run; None for the one in Python.
     """
 
     verdict: str
@@ -256,6 +258,8 @@ class CheckResult:
     word: tuple[str, ...] | None = field(default=None, repr=False)
     called: str | None = field(default=None, repr=False)
     summary: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
+    checker: str = field(default="python", repr=False)
+    program: Mapping[str, str] | None = field(default=None, repr=False, hash=False)
 
     def __bool__(self) -> bool:
         """Is it valid and, where an automaton was given, about that one?"""
@@ -264,6 +268,9 @@ class CheckResult:
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; `automaton` and `word` only where an automaton was given."""
         facts: dict[str, Any] = {"verdict": self.verdict, "kind": self.kind, "reason": self.reason}
+        facts["checker"] = self.checker
+        if self.program is not None:
+            facts["program"] = dict(self.program)
         if self.automaton is not None:
             facts |= {"automaton": self.automaton, "word": None if self.word is None else list(self.word)}
         return facts
@@ -328,7 +335,15 @@ def check(
     if found is None:
         return replace(result, automaton=automaton.name)
     reason = f"valid, but not about {automaton.name}: {found.text}"
-    return CheckResult("other", result.kind, reason, automaton.name, found.word)
+    return replace(
+        result,
+        verdict="other",
+        reason=reason,
+        automaton=automaton.name,
+        word=found.word,
+        called=None,
+        summary=None,
+    )
 
 
 def _as_dict(value: Any) -> dict[str, Any]:
@@ -356,7 +371,8 @@ def _check_document(
 ) -> tuple[Any, CheckResult]:
     """The certificate's document, and the verdict of its kind's checker, or of the one that is proved in Coq."""
     if isinstance(certificate, Realisation):
-        certificate = full_certificate(certificate)
+        # no proved checker knows horizons: what is proved of a construction is that it follows the automaton
+        certificate = certificate.certificate() if proved else full_certificate(certificate)
     try:
         if isinstance(certificate, Mapping):
             document = parse(json.dumps(dict(certificate), default=_as_dict))
@@ -384,10 +400,12 @@ def _check_document(
         )
         return None, CheckResult("invalid", None, what)
     if proved:
-        accepted, text = run_proved_checker(document)
+        named = {} if isinstance(certificate, Mapping) else {"called": shown_path(certificate)}
+        accepted, text = run_proved_checker(document, **named)
+        verdict = "valid" if accepted else "invalid"
+        result = CheckResult(verdict, kind, text, checker="coq", program=describe_program())
         if not accepted:
-            return None, CheckResult("invalid", kind, text)
-        result = CheckResult("valid", kind, text)
+            return None, result
     else:
         try:
             result = CheckResult("valid", kind, proves(document))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..foundation._errors import InputError, LimitError
-from ..foundation._files import path_of, shown_path, write_bytes
+from ..foundation._files import COQ_MARK, path_of, shown_path, write_bytes
 from ._realisations import RealisationLike, realisation_of
 
 LIBRARY = Path(__file__).parent / "formal" / "coq"
@@ -65,15 +65,22 @@ def coq_text(document: dict[str, Any]) -> str:
         return _chain_text(document, name)
     if document["kind"] not in ("table", "horizon"):
         raise InputError(
-            f"{name}: a certificate of kind {document['kind']} is not written as a Coq file; kinds table and chain are: choose a "
-            "construction of such a kind, such as own.chain"
+            f"{name}: a certificate of kind {document['kind']} is not written as a Coq file; kinds table and chain are; "
+            f"{_instead(document)}"
         )
     if document["summary"]["exactness"] != "integer":
         raise InputError(
-            f"{name}: the Coq file computes with integers, and this linear RNN has other numbers: choose a construction of integers, "
-            "such as own.chain"
+            f"{name}: the Coq file computes with integers, and this linear RNN has other numbers; {_instead(document)}"
         )
     return _table_text(document, name)
+
+
+def _instead(document: dict[str, Any]) -> str:
+    """Which other construction of an automaton has a Coq file: one of integers where it has fewer factors, and chains of sets."""
+    theorem = "choose the chain of sets by `theorem` own.chain"
+    if document["kind"] not in ("table", "horizon") or document["summary"]["exactness"] == "integer":
+        return theorem
+    return f"choose a construction of integers by `exactness` integer or, if its hidden states are too many, {theorem.removeprefix('choose ')}"
 
 
 def _library(names: Iterable[str]) -> str:
@@ -90,8 +97,9 @@ def _library(names: Iterable[str]) -> str:
 
 
 def _comment(text: str) -> str:
-    """A text that ends no comment."""
-    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
+    """A text that ends no comment, begins none, opens no string, and stays in its line."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return shown.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
 
 
 def _list(items: Iterable[str]) -> str:
@@ -228,8 +236,7 @@ def _reach(
                 todo.append(tuple(after))
                 if len(todo) > MAX_STATES:
                     raise LimitError(
-                        f"{name}: words lead to more than {MAX_STATES:,} hidden states, too many to list in a Coq file; check the "
-                        "certificate with `check`"
+                        f"{name}: words lead to more than {MAX_STATES:,} hidden states, too many to list in a Coq file; {_instead(document)}"
                     )
     return states, said
 
@@ -269,6 +276,8 @@ def _table_text(document: dict[str, Any], name: str) -> str:
     return f"""{_heading(document, name)}
 {_library(["Instance"])}
 (* -------- The certificate. -------- *)
+{_names(document)}
+
 (* Row a has the next state of each state under letter a. *)
 Definition transitions : list (list nat) := ({_rows(automaton["transitions"])})%nat.
 
@@ -282,12 +291,32 @@ Definition hidden_states : list (nat * list (list hidden)) := [
 
 Definition instance : table := Table {automaton["letters"]} {automaton["start"]} transitions rnn hidden_states.
 
-(* After every word, of any length, the hidden state is decoded to the automaton's state. *)
-Theorem follows : forall word, Forall (fun a => a < {automaton["letters"]})%nat word ->
-  decode instance (run instance word) = Some (fold_left (fun q a => nth q (nth a transitions []) 0%nat) word {automaton["start"]}%nat).
-Proof. apply (check_right instance). vm_compute. reflexivity. Qed.
+{_statement(automaton, len(layers))}
 Print Assumptions follows.
 """
+
+
+def _statement(automaton: dict[str, Any], layers: int) -> str:
+    """What the theorem says of one layer, and of several, whose last one says the state; and why it follows from the computation."""
+    k = automaton["letters"]
+    state = f"fold_left (fun q a => nth q (nth a transitions []) 0%nat) word {automaton['start']}%nat"
+    if layers == 1:
+        return f"""(* After every word, of any length, the hidden state is decoded to the automaton's state. *)
+Theorem follows : forall word, Forall (fun a => a < {k})%nat word ->
+  decoded instance word = Some ({state}).
+Proof.
+  assert (right : check instance = true) by (vm_compute; reflexivity). intros word letters.
+  exact (proj1 (check_right instance right word letters)).
+Qed."""
+    return f"""(* After every word, of any length, the hidden states are decoded to the automaton's state, and on its last letter the last
+   layer has said this state. *)
+Theorem follows : forall word, Forall (fun a => a < {k})%nat word ->
+  let q := {state} in
+  decoded instance word = Some q /\\ (word <> [] -> last_said instance word = Some q).
+Proof.
+  assert (right : check instance = true) by (vm_compute; reflexivity). intros word letters.
+  destruct (check_right instance right word letters) as [hidden said]. exact (conj hidden (said eq_refl)).
+Qed."""
 
 
 def _broken(rows: list[str]) -> str:
@@ -300,8 +329,32 @@ def _heading(document: dict[str, Any], name: str) -> str:
     return (
         f"(* A linear RNN follows the automaton {_comment(name)} of {automaton['states']} states and {automaton['letters']} letters on all\n"
         f"   words, proved by computation: {_comment(labels['construction'])}.\n"
-        "   Written by mirrormata; the theorem `follows` is at the end.  Check it with: coqc FILE.v *)"
+        f"   {COQ_MARK}  Check it with: coqc FILE.v *)"
     )
+
+
+def _names(document: dict[str, Any]) -> str:
+    """A comment with the texts of letters, states and outputs, which the theorem leaves out: it speaks of their numbers."""
+    automaton, labels = document["automaton"], document["labels"]
+    outputs = automaton["outputs"]
+    lines = ["The theorem speaks of numbers.  This is what they stand for; it is no part of the theorem."]
+    lines += [f"Letter {i}: {_shown(text)}" for i, text in enumerate(labels["letters"])]
+    mealy = type(outputs[0]) is list
+    start = automaton["start"]
+    for q, text in enumerate(labels["states"]):
+        said = "" if mealy else f", output {_shown(labels['outputs'][outputs[q]])}"
+        lines.append(f"State {q}: {_shown(text)}{said}{' (the start)' * (q == start)}")
+    if mealy:
+        lines += [
+            f"Output on letter {x} in states 0, 1, ...: {' '.join(_shown(labels['outputs'][o]) for o in row)}"
+            for x, row in enumerate(outputs)
+        ]
+    return "(* " + "\n   ".join(lines) + " *)"
+
+
+def _shown(text: str) -> str:
+    """A label between apostrophes."""
+    return f"'{_comment(text)}'"
 
 
 # ---- Chains.
@@ -388,7 +441,8 @@ def _list_sets(document: dict[str, Any], name: str) -> tuple[list[Set], list[int
 def _require_few(count: int, name: str) -> None:
     if count > MAX_STATES:
         raise LimitError(
-            f"{name}: words lead to more than {MAX_STATES:,} sets, too many to list in a Coq file; check the certificate with `check`"
+            f"{name}: words lead to more than {MAX_STATES:,} sets, too many to list in a Coq file; check the certificate with "
+            "`check`, also by the proved checker"
         )
 
 
@@ -412,6 +466,8 @@ def _chain_text(document: dict[str, Any], name: str) -> str:
 Import Lists ChainSemantics ChainFactors ChainCheck.
 
 (* -------- The certificate. -------- *)
+{_names(document)}
+
 (* Row a has the next state of each state under letter a. *)
 Definition transitions : list (list nat) := {_rows(automaton["transitions"])}.
 

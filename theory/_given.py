@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,11 @@ def _is_automaton(path: str) -> bool:
 
 
 def construct_given(
-    text: str, read: Callable[[str], Automaton] = automaton_from_spec, *, table: bool = False
+    text: str,
+    read: Callable[[str], Automaton] = automaton_from_spec,
+    *,
+    table: bool = False,
+    wanted: Mapping[str, Any] | None = None,
 ) -> Realisation | None:
     """The construction of a SPEC that stands where a certificate or a model is wanted; None where the text is no SPEC.
 
@@ -56,6 +60,7 @@ def construct_given(
         text: what was given.
         read: makes the automaton of the SPEC.
         table: whether the letters are wanted as a table: what is chosen gives way to G.T3 or G.T4 where it is a rule.
+        wanted: what is asked for, fields of a `Request`.
 
     Raises:
         InputError: there is neither such a file nor such a name, or the file of the automaton is wrong.
@@ -75,7 +80,7 @@ def construct_given(
     from ..constructions._construct import Request
     from .planning._plan import choose_or_refuse
 
-    found = choose_or_refuse(automaton, Request())
+    found = choose_or_refuse(automaton, Request(**(wanted or {})))
     if table and as_table(found) is None:
         found = choose_or_refuse(automaton, Request(theorem=found.table_theorem))
     return found

@@ -1,7 +1,13 @@
 """A short causal convolution of each channel on Triton kernels: one pass over memory, and its gradients in another.
 
-Rows are `[S,B·T]` of C channels, weights `[S,C,TAPS]`. A program takes a seed, a block of channels and a range of rows; rows
-of the past and the future lie close by, in the cache.  Needs triton.
+Rows are `[S,B·T]` of C channels, weights `[S,C,TAPS]`. A program takes a seed, a block of channels and a range of rows, some rows at
+a time.  A tile `[ROWS,TP,W]` holds for each row the neighbours that its taps reach, which lie close by, in the cache; threads
+lie along the channels, so that both sums, over taps and over rows, stay in a thread.  The gradients of x and of the weight are
+made of the same tile:
+
+    dx_t = Σ_j w_j dy_{t + (TAPS - 1) - j},   dw_j = Σ_t x_t dy_{t + (TAPS - 1) - j}
+
+Needs triton.
 """
 
 from __future__ import annotations
@@ -29,52 +35,51 @@ class Rows(NamedTuple):
 
 
 @triton.jit
-def short_rows(x, weight, y, z, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr):
+def short_rows(x, weight, y, z, TAPS: tl.constexpr, TP: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr):
     """y_t = Σ_j w_j x_{t - (TAPS - 1) + j}, in float32 until it is stored."""
     N, T, C = z.N, z.T, z.C
     seed, c, first = _locate_program(C, z.share, W)
+    j = tl.arange(0, TP)
+    # tap j reads so many tokens back
+    back = TAPS - 1 - j
+    taps = _load_taps(weight, seed, C, c, j, TAPS)
     for n in range(first, tl.minimum(first + z.share, N), ROWS):
-        place, r = _place_rows(seed, n, N, C, c, ROWS)
-        total = tl.zeros([ROWS, W], tl.float32)
-        for j in tl.static_range(TAPS):
-            # tap j reads so many tokens back
-            back = TAPS - 1 - j
-            # r % T is the token's place in its sequence; further back lie zeros, not the sequence before
-            used = (r < N) & (r % T >= back)
-            # w_j x_{t - (TAPS - 1) + j}, where that token is of the same sequence
-            total += _load_tap(weight, seed, C, c, j, TAPS) * _load(x, place - back * C, used, c, C)
+        r, t = _number_rows(n, T, ROWS)
+        # further back lie zeros, not the sequence before
+        used = (r < N)[:, None] & (t[:, None] >= back[None, :]) & (j < TAPS)[None, :]
+        past = _load_tile(x, seed * N + r[:, None] - back[None, :], used, c, C)
+        total = tl.sum(taps[None, :, :] * past, 1)
+        place = (seed * N + r)[:, None] * C + c[None, :]
         tl.store(y + place, total.to(y.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
 
 
 @triton.jit
 def short_rows_backward(
-    x, weight, dy, dx, partial, z, TAPS: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr
-):
-    """dx_t = Σ_j w_j dy_{t + (TAPS - 1) - j}; `partial` `[S,programs,TAPS,C]` adds up dy_t x_{t - (TAPS - 1) + j}."""
+    x, weight, dy, dx, partial, z,
+    TAPS: tl.constexpr, TP: tl.constexpr, W: tl.constexpr, ROWS: tl.constexpr,
+):  # fmt: skip
+    """dx, and in `partial` `[S,programs,TAPS,C]` this program's part of the sums dw."""
     N, T, C = z.N, z.T, z.C
     seed, c, first = _locate_program(C, z.share, W)
-    end = tl.minimum(first + z.share, N)
-    for n in range(first, end, ROWS):
-        place, r = _place_rows(seed, n, N, C, c, ROWS)
-        total = tl.zeros([ROWS, W], tl.float32)
-        for j in tl.static_range(TAPS):
-            ahead = TAPS - 1 - j
-            # the output `ahead` tokens later has read this token with tap j, if the sequence goes on so far
-            used = (r < N) & (r % T < T - ahead)
-            # w_j dy_{t + (TAPS - 1) - j}
-            total += _load_tap(weight, seed, C, c, j, TAPS) * _load(dy, place + ahead * C, used, c, C)
-        tl.store(dx + place, total.to(dx.dtype.element_ty), mask=(r < N)[:, None] & (c < C)[None, :])
-    for j in tl.static_range(TAPS):
-        back = TAPS - 1 - j
-        # dw_j, the sum over this program's rows of dy_t x_{t - (TAPS - 1) + j}
-        along = tl.zeros([W], tl.float32)
-        for n in range(first, end, ROWS):
-            place, r = _place_rows(seed, n, N, C, c, ROWS)
-            used = (r < N) & (r % T >= back)
-            along += tl.sum(_load(dy, place, used, c, C) * _load(x, place - back * C, used, c, C), 0)
-        # `[S,programs,TAPS,C]`
-        out = ((seed * tl.num_programs(1) + tl.program_id(1)) * TAPS + j) * C + c
-        tl.store(partial + out, along, mask=c < C)
+    j = tl.arange(0, TP)
+    ahead = TAPS - 1 - j
+    taps = _load_taps(weight, seed, C, c, j, TAPS)
+    of_taps = tl.zeros([TP, W], tl.float32)
+    for n in range(first, tl.minimum(first + z.share, N), ROWS):
+        r, t = _number_rows(n, T, ROWS)
+        # the output `ahead` tokens later has read this token with tap j, if the sequence goes on so far
+        used = (r < N)[:, None] & (t[:, None] + ahead[None, :] < T) & (j < TAPS)[None, :]
+        slope = _load_tile(dy, seed * N + r[:, None] + ahead[None, :], used, c, C)
+        place, inside = (seed * N + r)[:, None] * C + c[None, :], (r < N)[:, None] & (c < C)[None, :]
+        here = tl.load(x + place, mask=inside, other=0.0).to(tl.float32)
+        # dx_t = Σ_j w_j dy_{t + (TAPS - 1) - j}
+        total = tl.sum(taps[None, :, :] * slope, 1)
+        tl.store(dx + place, total.to(dx.dtype.element_ty), mask=inside)
+        # dw_j = Σ_t x_t dy_{t + (TAPS - 1) - j}
+        of_taps += tl.sum(here[:, None, :] * slope, 0)
+    # `[S,programs,TAPS,C]`
+    out = ((seed * tl.num_programs(1) + tl.program_id(1)) * TAPS + j)[:, None] * C + c[None, :]
+    tl.store(partial + out, of_taps, mask=(j < TAPS)[:, None] & (c < C)[None, :])
 
 
 @triton.jit
@@ -88,35 +93,52 @@ def _locate_program(C, share, W: tl.constexpr):
 
 
 @triton.jit
-def _place_rows(seed, n, N, C, c, ROWS: tl.constexpr):
-    """Where the rows n, ..., n + ROWS - 1 of a seed lie, and their numbers."""
-    r = n + tl.arange(0, ROWS)
-    # rows are `[S,N,C]`
-    return (seed * N + r)[:, None] * C + c[None, :], r
+def _number_rows(n, T, ROWS: tl.constexpr):
+    """The rows n, ..., n + ROWS - 1 of a seed, and their tokens' places in their sequences; ROWS is at most T."""
+    i = tl.arange(0, ROWS)
+    t = n % T + i
+    return n + i, tl.where(t >= T, t - T, t)
 
 
 @triton.jit
-def _load(pointer, place, used, c, C):
-    return tl.load(pointer + place, mask=used[:, None] & (c < C)[None, :], other=0.0).to(tl.float32)
+def _load_tile(pointer, rows, used, c, C):
+    """Rows `[ROWS,TP]` of the channels, zero where they are not used."""
+    place, mask = rows[:, :, None] * C + c[None, None, :], used[:, :, None] & (c < C)[None, None, :]
+    return tl.load(pointer + place, mask=mask, other=0.0).to(tl.float32)
 
 
 @triton.jit
-def _load_tap(weight, seed, C, c, j, TAPS: tl.constexpr):
-    """The weights of a tap, `[1,W]`."""
-    return tl.load(weight + (seed * C + c) * TAPS + j, mask=c < C, other=0.0).to(tl.float32)[None, :]
+def _load_taps(weight, seed, C, c, j, TAPS: tl.constexpr):
+    """The weights `[TP,W]` of the channels, zero behind the last tap."""
+    place = ((seed * C + c) * TAPS)[None, :] + j[:, None]
+    return tl.load(weight + place, mask=(j < TAPS)[:, None] & (c < C)[None, :], other=0.0).to(tl.float32)
 
 
-ENTRIES = 2048
-"""Entries of a program's tile."""
-CHANNELS = 128
-"""The most channels of a program."""
+class Plan(NamedTuple):
+    """How a kernel takes its rows."""
+
+    rows: int
+    """The most rows of a tile."""
+    warps: int
+    programs: int
+    """About how many programs there are."""
+
+
+FORWARD = Plan(rows=4, warps=1, programs=4096)
+BACKWARD = Plan(rows=2, warps=1, programs=2048)
+WARP_BYTES = 512
+"""Of a row for a warp at most: 16 bytes for each thread, which is what it loads at once."""
+ENTRIES = 4096
+"""The most entries of a tile `[ROWS,TP,W]` for each warp."""
+LEAST = 32
+"""The fewest rows of a program, if there are so many: its sums are as large as two rows of each tap."""
 
 
 def short_rows_of(x: Tensor, weight: Tensor) -> Tensor:
     """The convolution of x `[S,B,T,C]` with weights `[S,C,taps]`, both contiguous, zeros in front."""
     y = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
     if x.numel():
-        _launch(short_rows, (x, weight, y), x, weight)
+        _launch(short_rows, FORWARD, (x, weight, y), x, weight)
     return y
 
 
@@ -125,28 +147,38 @@ def short_gradients(x: Tensor, weight: Tensor, gradient: Tensor) -> tuple[Tensor
     if not x.numel():
         return torch.zeros_like(x), torch.zeros_like(weight)
     S, _, _, C = x.shape
+    taps = weight.shape[2]
     dx = launching.empty(*x.shape, dtype=x.dtype, device=x.device)
-    partial = launching.empty(S, _divide_rows(x)[0], weight.shape[2], C, dtype=torch.float32, device=x.device)
-    _launch(short_rows_backward, (x, weight, gradient, dx, partial), x, weight)
+    programs = _divide_rows(BACKWARD, x, taps)[0]
+    partial = launching.empty(S, programs, taps, C, dtype=torch.float32, device=x.device)
+    _launch(short_rows_backward, BACKWARD, (x, weight, gradient, dx, partial), x, weight)
     # `[S,TAPS,C]` summed over programs, as weights `[S,C,TAPS]`
     return dx, partial.sum(1).transpose(1, 2).to(weight.dtype)
 
 
-def _choose_width(C: int) -> int:
-    return int(min(CHANNELS, triton.next_power_of_2(C)))
+def _choose_tile(plan: Plan, x: Tensor, taps: int) -> tuple[int, int, int]:
+    """Taps, channels and rows of a tile, powers of two."""
+    _, _, T, C = x.shape
+    TP = int(triton.next_power_of_2(taps))
+    W = min(int(triton.next_power_of_2(C)), plan.warps * min(WARP_BYTES // x.element_size(), ENTRIES // TP))
+    # a tile reaches at most from a sequence into the next
+    rows = min(plan.rows, max(1, plan.warps * ENTRIES // (TP * W)), 1 << (T.bit_length() - 1))
+    return TP, W, rows
 
 
-def _divide_rows(x: Tensor) -> tuple[int, int]:
-    """Programs for the rows of each seed and block of channels, and rows of each."""
+def _divide_rows(plan: Plan, x: Tensor, taps: int) -> tuple[int, int]:
+    """Programs for the rows of each seed and block of channels, and rows of each, a multiple of a tile's."""
     S, B, T, C = x.shape
-    return launching.divide_rows(B * T, S * triton.cdiv(C, _choose_width(C)), ENTRIES // _choose_width(C))
+    _, W, rows = _choose_tile(plan, x, taps)
+    groups = S * triton.cdiv(C, W) * launching.PROGRAMS // plan.programs
+    return launching.divide_rows(B * T, max(1, groups), max(rows, LEAST // rows * rows))
 
 
-def _launch(kernel: Any, tensors: tuple[Tensor, ...], x: Tensor, weight: Tensor) -> None:
+def _launch(kernel: Any, plan: Plan, tensors: tuple[Tensor, ...], x: Tensor, weight: Tensor) -> None:
     S, B, T, C = x.shape
-    width = _choose_width(C)
-    programs, share = _divide_rows(x)
-    tile = Tile(width, warps=4, stages=2)
-    launch = launching.launcher(kernel, tile, TAPS=weight.shape[2], W=width, ROWS=ENTRIES // width)
+    taps = weight.shape[2]
+    TP, W, rows = _choose_tile(plan, x, taps)
+    programs, share = _divide_rows(plan, x, taps)
+    launch = launching.launcher(kernel, Tile(W, plan.warps, stages=2), TAPS=taps, TP=TP, W=W, ROWS=rows)
     with launching.on_device_of(x):
-        launch((S, programs, triton.cdiv(C, width)), *tensors, Rows(B * T, T, C, share))
+        launch((S, programs, triton.cdiv(C, W)), *tensors, Rows(B * T, T, C, share))

@@ -12,7 +12,7 @@ from torch import Tensor
 from .._backends import KernelInputError, choose_backend
 from .._checking import check_choice, check_flags, check_packing, check_shape, check_tensors, check_whole
 from ..delta._reference import arithmetic_of, without_tokens
-from ._segments import cut, segment_length
+from ._segments import cut, fills_device, segment_length
 
 MODES = ("auto", "recurrent", "parallel")
 
@@ -51,7 +51,7 @@ def diagonal_scan(
         reverse: whether to run from the last token to the first, `h_t = a_t h_{t+1} + b_t`.
         cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
         mode: `recurrent` (token by token), `parallel` (segments at the same time), or `auto`: the latter for sequences of more
-            than two segments.
+            than two segments, on a GPU if B·D is below 16,384 (with more channels the device is busy token by token too).
         backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
             `torch`.
         segment: number of tokens of a segment in the parallel mode, at least 1; by default it depends on the device, 16 to 512.
@@ -89,8 +89,8 @@ def diagonal_scan(
         length = int(segment)
     else:
         length = segment_length(tokens, b.shape[0], b.shape[2], b.device)
-        # two segments are not worth the second pass
-        if mode == "auto" and tokens <= 2 * length:
+        # two segments are not worth the second pass, and channels that fill the device need no segments
+        if mode == "auto" and (tokens <= 2 * length or fills_device(b.shape[0], b.shape[2], b.device)):
             length = tokens
     h, final = _scan(a, b, state, cu_seqlens, length, reverse, pairs, chosen)
     return h, final if output_final_state else None

@@ -9,12 +9,18 @@ import torch
 from torch import Tensor
 
 from .._backends import KernelInputError, choose_backend
-from .._checking import check_flags, check_packing, check_scale, check_shape, check_tensors
+from .._checking import check_choice, check_flags, check_packing, check_scale, check_shape, check_tensors
 from ..delta._reference import arithmetic_of, tree_sum, without_tokens
 from . import _torch_rank_one as in_torch
-from ._segments import cut
+from ._rank_one_chunks import scan_chunks
+from ._segments import count_segments, cut
 
+MODES = ("auto", "recurrent", "chunk")
 MAX_WIDTH = 256
+CHUNK_WIDTH = 128
+"""The most keys of chunks: with more their tiles are larger than a program's registers."""
+LEAST_TOKENS = 32
+"""Tokens from which `auto` takes chunks."""
 SEGMENT = 32
 """Tokens between two kept states, from which the backward pass makes the states between them again."""
 
@@ -31,18 +37,24 @@ def rank_one_scan(
     scale: float | None = None,
     output_final_state: bool = False,
     cu_seqlens: Tensor | None = None,
+    mode: str = "auto",
     backend: str = "auto",
 ) -> tuple[Tensor | None, Tensor | None]:
     """Run `H_t = (diag(w_t) + u_t z_tᵀ) H_{t-1} + k_t v_tᵀ`, `o_t = scale q_tᵀ H_t` over all tokens.
 
-    Differentiable once in every tensor by explicit formulas (`backend="reference"`: any number of times).  Token by token: it takes
-    T steps, one after another.
+    Differentiable once in every tensor by explicit formulas (`backend="reference"`: any number of times).  Token by token it takes
+    T steps, one after another; in chunks of 16 tokens T/16, each some matrix products.
 
-    Arithmetic: float32, or float64 where an input is float64; of a token `s_j = Σ_i z_i H_ij`, then
+    Arithmetic of `recurrent`: float32, or float64 where an input is float64; of a token `s_j = Σ_i z_i H_ij`, then
     `H_ij = (w_i H_ij + u_i s_j) + k_i v_j`, then `o_j = scale Σ_i q_i H_ij`, every product and sum rounded, none fused.
     The reference sums over i by `tree_sum`; the other backends in an order of their own, which makes no
     difference to integers whose partial sums are within the format's consecutive integers.  The kernels take a scale that
     float32 does not hold into the queries, if they compute in float64.
+
+    Arithmetic of `chunk`: the state is float32 from chunk to chunk, and so are the products of w, which are never divided, and all
+    that is made of the tokens of a chunk alone.  Where the state meets a chunk's tokens, the matrix products round both to
+    bfloat16 if v is bfloat16, and add up in float32; for other dtypes they are of float32, in three products of tf32.  The
+    gradients round what is kept of states and chunks in the same way.
 
     Args:
         q: queries `[B,T,H,K]`, or None for no outputs (`o` is None).  K and V are 1 to 256.
@@ -56,6 +68,8 @@ def rank_one_scan(
         scale: factor of the outputs, finite, by default K^-1/2.
         output_final_state: whether to return the last states too.
         cu_seqlens: `[N+1]` integers (int32 or int64) that rise from 0 to T, the bounds of sequences packed along T; B must be 1.
+        mode: `recurrent`, `chunk` (the kernels only, K to 128, and not for float64), or `auto`: the latter on the kernels if q, u, z,
+            k and v are bfloat16, w bfloat16 or float32, K is at most 128 and T at least 32; else the former.
         backend: `triton`, `torch`, `reference`, or `auto`: `triton` for CUDA tensors where triton is installed, else
             `torch`.
 
@@ -80,6 +94,7 @@ def rank_one_scan(
         [5.0, 3.0]
     """
     check_flags(output_final_state=output_final_state)
+    check_choice("mode", mode, MODES)
     sequences, V = _check_arguments(q, w, u, z, k, v, initial_state, cu_seqlens)
     chosen = choose_backend(backend, w.device)
     arithmetic = arithmetic_of(q, w, u, z, k, v, initial_state)
@@ -96,13 +111,42 @@ def rank_one_scan(
     if chosen == "triton" and arithmetic == torch.float64:
         queries, scale = _scale_queries(queries, scale)
     inputs = in_torch.Inputs(queries, w, u, z, keys, added)
-    if chosen == "reference":
+    if _takes_chunks(mode, chosen, inputs, arithmetic):
+        keep = torch.is_grad_enabled() and any(x.requires_grad for x in (*inputs, state))
+        o, final, *_ = scan_chunks(*inputs, state, cu_seqlens, scale, keep)
+    elif chosen == "reference":
         o, final = rank_one_reference(_widen(inputs, arithmetic), state, scale, cu_seqlens)
         o = o.to(added.dtype)
     else:
         keep = torch.is_grad_enabled() and any(x.requires_grad for x in (*inputs, state))
         o, final, _ = _scan(*inputs, state, cu_seqlens, scale, keep, chosen)
     return None if q is None else o, final if output_final_state else None
+
+
+def _takes_chunks(mode: str, backend: str, inputs: in_torch.Inputs, arithmetic: torch.dtype) -> bool:
+    """Whether the scan goes in chunks; refuses the mode where nothing has it."""
+    if mode == "chunk":
+        if backend != "triton":
+            raise KernelInputError(
+                f'mode="chunk" is not there with backend="{backend}": pass mode="recurrent", or tensors on a GPU'
+            )
+        if arithmetic == torch.float64:
+            raise KernelInputError('mode="chunk" computes in float32: pass mode="recurrent" with float64')
+        if inputs.w.shape[3] > CHUNK_WIDTH:
+            raise KernelInputError(
+                f'K is {inputs.w.shape[3]}: mode="chunk" takes up to {CHUNK_WIDTH} keys; pass mode="recurrent"'
+            )
+        return True
+    narrow = all(x.dtype == torch.bfloat16 for x in (*inputs[:1], *inputs[2:]))
+    return (
+        mode == "auto"
+        and backend == "triton"
+        and arithmetic == torch.float32
+        and narrow
+        and inputs.w.dtype in (torch.bfloat16, torch.float32)
+        and inputs.v.shape[1] >= LEAST_TOKENS
+        and inputs.w.shape[3] <= CHUNK_WIDTH
+    )
 
 
 def _scale_queries(q: Tensor, scale: float) -> tuple[Tensor, float]:
@@ -198,14 +242,11 @@ def _scan(
 def _(*arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
     *_, v, state, cu_seqlens, _, keep, backend = arguments
     tokens, (N, H, K, V) = v.shape[1], state.shape
-    length = max(1, min(SEGMENT, tokens))
     if backend == "triton":
-        # as `cut` counts segments
-        per_row = max(1, -(-tokens // length)) if cu_seqlens is None else tokens // length + N
-        if cu_seqlens is not None and length >= tokens:
-            per_row = N
+        packed = None if cu_seqlens is None else N
+        count = count_segments(v.shape[0], tokens, SEGMENT, packed) if keep else 0
         # the kernels keep states `[segments,H,K,V]`, torch `[N,segments,H,K,V]`
-        kept = state.new_empty(v.shape[0] * per_row if keep else 0, H, K, V)
+        kept = state.new_empty(count, H, K, V)
     elif cu_seqlens is None:
         kept = state.new_empty(N, -(-tokens // SEGMENT) if keep else 0, H, K, V)
     else:

@@ -246,7 +246,9 @@ def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: 
         _store(out.last, n * D + d, hr, hi, ending, F)
 
 
-BLOCK, WARPS, UNROLL = 256, 4, 8
+BLOCK, WARPS, UNROLL, WHOLE_UNROLL = 256, 4, 8, 16
+"""Lanes and warps of a program; steps whose loads are under way together, of segments and of whole sequences, whose lanes are
+fewer: a lane of two threads' worth of 16-bit numbers needs about 16 steps to keep the memory busy."""
 
 
 def diagonal_scan_segments(
@@ -343,7 +345,8 @@ def _launch(
     grid = (triton.cdiv(lanes, BLOCK),)
     check_grid(kernel.fn.__name__, grid)
     count_launch(kernel.fn.__name__)
-    unroll = UNROLL // 2 if adjoint or pairs else UNROLL  # registers
+    unroll = WHOLE_UNROLL if segments.whole and like.dtype != torch.float64 else UNROLL
+    unroll = unroll // 2 if adjoint or pairs else unroll  # registers
     arithmetic = kernel_arithmetic(like.dtype)
     shape = ScanShape(*make_constants(packed, adjoint, pairs, arithmetic, BLOCK, unroll))
     with on_device_of(like):

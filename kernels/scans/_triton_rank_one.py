@@ -61,18 +61,18 @@ class RankOneOutputs(NamedTuple):
 
 
 @triton.jit
-def _load_row(pointer, row, lanes, width, F: tl.constexpr):
-    return tl.load(pointer + row * width + lanes, mask=lanes < width, other=0.0).to(F.ARITHMETIC)
+def _load_row(pointer, row, lanes, width, used, F: tl.constexpr):
+    return tl.load(pointer + row * width + lanes, mask=(lanes < width) & used, other=0.0).to(F.ARITHMETIC)
 
 
 @triton.jit
-def _load_step(x, row, keys, values, at, F: tl.constexpr):
-    """w, u, z, k, v of a token and head."""
-    wt = _load_row(x.w, row, keys, at.K, F)
-    ut = _load_row(x.u, row, keys, at.K, F)
-    zt = _load_row(x.z, row, keys, at.K, F)
-    kt = _load_row(x.k, row, keys, at.K, F)
-    vt = _load_row(x.v, row, values, at.V, F)
+def _load_step(x, row, keys, values, at, used, F: tl.constexpr):
+    """w, u, z, k, v of a token and head; loops load them one token ahead, so that no step waits for memory."""
+    wt = _load_row(x.w, row, keys, at.K, used, F)
+    ut = _load_row(x.u, row, keys, at.K, used, F)
+    zt = _load_row(x.z, row, keys, at.K, used, F)
+    kt = _load_row(x.k, row, keys, at.K, used, F)
+    vt = _load_row(x.v, row, values, at.V, used, F)
     return wt, ut, zt, kt, vt
 
 
@@ -121,15 +121,19 @@ def rank_one_forward_kernel(x, initial, out, at, scale, F: tl.constexpr, KEEP: t
     # states are `[N,H,K,V]`
     here = (tl.cast(n, tl.int64) * H + head) * K * V
     S = tl.load(initial + here + tile, mask=inside, other=0.0).to(F.ARITHMETIC)
+    row = first * H + head
+    next_q = _load_row(x.q, row, keys, K, count > 0, F)
+    next_w, next_u, next_z, next_k, next_v = _load_step(x, row, keys, values, at, count > 0, F)
     for t in range(count):
         if KEEP and t % at.length == 0:
             # `[segments,H,K,V]`
             place = ((kept + t // at.length) * H + head) * K * V
             tl.store(out.checkpoints + place + tile, S, mask=inside)
-        row = (first + t) * H + head
-        qt = _load_row(x.q, row, keys, K, F)
         # columns behind V and rows behind K are loaded as zeros and stay zero
-        wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
+        qt, wt, ut, zt, kt, vt = next_q, next_w, next_u, next_z, next_k, next_v
+        row = (first + t) * H + head
+        next_q = _load_row(x.q, row + H, keys, K, t + 1 < count, F)
+        next_w, next_u, next_z, next_k, next_v = _load_step(x, row + H, keys, values, at, t + 1 < count, F)
         _s, S = _step(S, wt, ut, zt, kt, vt)
         # o = scale qᵀH
         y = scale * tl.sum(qt[:, None] * S, axis=0)
@@ -166,20 +170,28 @@ def rank_one_backward_kernel(
         steps = tl.minimum(count - start, length)
         # the state before the segment, from which the loop below makes the others again
         S = tl.load(checkpoints + ((kept + i) * H + head) * K * V + tile, mask=inside, other=0.0)
+        row = (first + start) * H + head
+        next_w, next_u, next_z, next_k, next_v = _load_step(x, row, keys, values, at, steps > 0, F)
         for t in range(steps):
             # the state before token t
             tl.store(scratch + own + t * F.BK * F.BV, S)
-            row = (first + start + t) * H + head
-            wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
+            row = (first + start + t + 1) * H + head
+            wt, ut, zt, kt, vt = next_w, next_u, next_z, next_k, next_v
+            next_w, next_u, next_z, next_k, next_v = _load_step(x, row, keys, values, at, t + 1 < steps, F)
             _s, S = _step(S, wt, ut, zt, kt, vt)
         tl.debug_barrier()  # another thread may read what this one wrote
+        row = (first + start + steps - 1) * H + head
+        next_q = _load_row(x.q, row, keys, K, steps > 0, F)
+        next_w, next_u, next_z, next_k, next_v = _load_step(x, row, keys, values, at, steps > 0, F)
+        next_do = _load_row(do, row, values, V, steps > 0, F)
         for reverse in range(steps):
             t = steps - 1 - reverse
             row = (first + start + t) * H + head
-            qt = _load_row(x.q, row, keys, K, F)
-            wt, ut, zt, kt, vt = _load_step(x, row, keys, values, at, F)
-            dot = _load_row(do, row, values, V, F)
             P = tl.load(scratch + own + t * F.BK * F.BV)  # the state before the token
+            qt, wt, ut, zt, kt, vt, dot = next_q, next_w, next_u, next_z, next_k, next_v, next_do
+            next_q = _load_row(x.q, row - H, keys, K, t > 0, F)
+            next_w, next_u, next_z, next_k, next_v = _load_step(x, row - H, keys, values, at, t > 0, F)
+            next_do = _load_row(do, row - H, values, V, t > 0, F)
             s, S = _step(P, wt, ut, zt, kt, vt)
             # G, the gradient of the state after the token: G <- G + scale q doᵀ; ds = Gᵀu
             G += scale * (qt[:, None] * dot[None, :])

@@ -1,1 +1,1 @@
-"""What a model's recurrences can do, by its configuration: ranges of eigenvalues, and what follows from them by theorem."""
+"""What a model's recurrences can do, by its configuration and by theorem; and what they do on a text, by its weights."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...foundation._arguments import require_path, show_value
 from ...foundation._errors import InputError
-from ...foundation._files import is_folder, read_json
+from ...foundation._files import is_file, is_folder, read_json
 from ...foundation._registry import entry_names
 from ...foundation._text import count_noun, html_table
 from ._conclusions import Conclusion, conclude
@@ -112,6 +112,21 @@ def audited_families() -> Mapping[str, AuditedFamily]:
     return found
 
 
+def is_own_folder(path: str | PathLike[str]) -> bool:
+    """Whether a path is a folder that this package wrote: a model, or a training, whose weights are measured.
+
+    Args:
+        path: any path.
+    """
+    place = Path(require_path("model", path, "a config.json, its folder, or a model folder"))
+    if not is_folder(place):
+        return False
+    if not is_file(place / "config.json"):
+        return is_file(place / "settings.json")
+    data = read_json(place / "config.json")
+    return isinstance(data, dict) and str(data.get("format")).startswith("mirrormata-model/")
+
+
 def audit(config: str | PathLike[str] | Mapping[str, Any]) -> Audit:
     """What a model's recurrences can do, by its configuration alone: the ranges of β, gates and eigenvalues, and what follows by theorem.
 
@@ -156,10 +171,10 @@ def _family_of(data: Mapping[str, Any], name: str) -> tuple[str, AuditedFamily]:
     model_type = data.get("model_type")
     if model_type is None:
         raise InputError(
-            f"{name}: it has no model_type, so it is no configuration of Hugging Face; for a model of this package `compare` shows the eigenvalues"
+            f"{name}: it has no model_type, so it is no configuration of Hugging Face; of a model of this package give the folder, whose weights `audit_weights` measures"
         )
-    if model_type in families:
-        return str(model_type), families[model_type]
+    if isinstance(model_type, str) and model_type in families:
+        return model_type, families[model_type]
     near = get_close_matches(str(model_type), families, 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise InputError(

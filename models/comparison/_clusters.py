@@ -17,6 +17,7 @@ from ...foundation._errors import LimitError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.running._words import random_words
 from ..learned._learned import Learned
+from ._budget import Clock
 from ._states import run_beside_automaton
 
 POINTS = 1_024
@@ -28,11 +29,11 @@ _CANCELLED = 1e-6
 
 
 def observe_states(
-    learned: Learned, words: int, length: int, seed: int, max_points: int
+    learned: Learned, words: int, length: int, seed: int, max_points: int, clock: Clock | None = None
 ) -> tuple[Floats, Indices, Indices]:
     """States `[points, entries]`, the start first; moves `[observed, 3]` point, letter, point; the answers.
 
-    Move i leads to point i + 1, and points come by the lengths of their words.
+    Move i leads to point i + 1, and points come by the lengths of their words. `OutOfBudgetError` where a clock's time is over.
     """
     if words * length + 1 > max_points:
         raise LimitError(
@@ -45,6 +46,8 @@ def observe_states(
     before = np.zeros(words, dtype=np.int64)
     moves, answers = [], []
     for t, (x, states, _, asked, _) in enumerate(run_beside_automaton(target, learned.stepper, letters)):
+        if clock is not None:
+            clock.look()
         given = np.where(asked, learned.stepper.decode(states, x), -1)
         after = 1 + t * words + np.arange(words)
         rows.append(flatten_heads(learned.head_states(states)))
@@ -104,12 +107,18 @@ class Clusters:
 
 
 def clusters_of(
-    learned: Learned, points: Floats, moves: Indices, answers: Indices, radius: float | None, most: int
+    learned: Learned,
+    points: Floats,
+    moves: Indices,
+    answers: Indices,
+    radius: float | None,
+    most: int,
+    clock: Clock | None = None,
 ) -> Clusters:
     """The first on which all agree: of all heads' states together, or of one head's on its principal directions.
 
     Heads come by their gaps of singular values, the widest first. If there is none, that of the largest `share`. With
-    a given `radius` only all heads together.
+    a given `radius` only all heads together; once a clock's time is over, no further head.
     """
     shape = (len(learned.letters), len(learned.target.names) + 1)
     best = _clusters(Space("all heads", slice(None)), points, moves, answers, shape, radius, most)
@@ -123,6 +132,8 @@ def clusters_of(
         centre, basis, gap = find_principal_directions(points[:, columns])
         found.append((gap, Space(f"{head.name}, {basis.shape[1]} directions", columns, centre, basis)))
     for _, space in sorted(found, key=lambda f: -f[0]):
+        if clock is not None and clock.is_over:
+            break
         one = _clusters(space, points, moves, answers, shape, None, most)
         if one.share > best.share:
             best = one

@@ -24,13 +24,17 @@ from ...foundation._arguments import (
 )
 from ...foundation._errors import InputError, LimitError, MirrormataError
 from ...foundation._files import path_of
+from ...foundation._interrupting import take_interrupt
 from ...theory._realisations import realisation_in, realisation_of
 from ...theory.arithmetic._rounding import float_format
 from .._sources import ModelSource
 from ..learned._learned import Learned, LearnedHead
+from ._budget import Clock
 from ._causes import Failure, causal_check, eigenvalues_in_zero_one, horizon_of, parse_per_step, why_it_fails
-from ._extraction import METHODS, Extracted, Method, extract_clusters, extract_exact, extract_learning
+from ._extraction import METHODS, Extracted, Method, cluster_within, extract_exact, learn_from
+from ._learning import INTERRUPTED, Teacher
 from ._procrustes import align_letters, disparity
+from ._ranks import predict_ranks
 from ._representations import CharacterTable, TransitionGroup, character_table, representation_of
 from ._result import Comparison, HeadComparison, Tolerances, restrict_to_subspace
 from ._snap import Snapped, snap
@@ -42,6 +46,8 @@ Beside: TypeAlias = Realisation | AutomatonLike | Mapping[str, Any] | PathLike[s
 """What a model may be compared with: a construction, a certificate, or anything that is an automaton."""
 FOLLOWED, FOUND = 0.4, 0.75
 """Shares of the time, about, at which the model has run on all words, and the causal check begins."""
+EXTRACTING = 0.5
+"""The share of the time, about, at which extraction begins where the model answers queries."""
 
 
 def compare(
@@ -69,7 +75,8 @@ def compare(
         progress: called with the fraction of the work that is done, from time to time.
 
     Returns:
-        The comparison; `to_json()` returns every figure.
+        The comparison; `to_json()` returns every figure. Extraction ends within `extract_seconds` of the tolerances, and Ctrl-C ends
+        it too; the automata that were found until then, also partly, are in the result.
 
     Raises:
         InputError: `learned` is not a model, `constructed` is not a construction or automaton, or their automata differ.
@@ -96,20 +103,22 @@ def compare(
     automaton = learned.target.automaton
     notes = [*learned.notes]
     beside = _construct_beside(learned, given, notes)
-    trace = follow_words(learned, sampling, _share_progress(progress, 0, FOLLOWED))
+    begin = EXTRACTING if {"kv", "lstar"} & set(ways) else 1.0
+    trace = follow_words(learned, sampling, _share_progress(progress, 0, FOLLOWED * begin))
     table = _find_characters(learned, tolerances, notes)
     heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
     if beside is not None:
-        other_facts = tuple(
-            letter_facts(h, learned.letters, tolerances.rank, tolerances.max_dim) for h in beside.heads
-        )
         seen = replace(sampling, length=sampling.fit)
         theirs = follow_words(beside, seen)
         places = [
             (h, class_geometry(theirs, i, len(automaton.states), tolerances.subspace))
             for i, h in enumerate(beside.heads)
         ]
+        other_facts = tuple(
+            letter_facts(h, learned.letters, tolerances.rank, tolerances.max_dim, geometry.basis)
+            for h, geometry in places
+        )
         heads = tuple(_align(h, places) for h in heads)
     carrying = [
         (h.head, h.geometry, h.representation)
@@ -142,12 +151,14 @@ def compare(
         if arithmetic is None
         else why_it_fails(learned, below, arithmetic, max_steps=tolerances.max_steps)
     )
-    causal = causal_check(learned, snapped.heads, sampling, _share_progress(progress, FOUND, 1))
-    extracted = [_extract(learned, m, snapped, tolerances, sampling.seed, notes) for m in ways]
+    causal = causal_check(learned, snapped.heads, sampling, _share_progress(progress, FOUND * begin, begin))
+    extracted = _extract_all(
+        learned, ways, snapped, tolerances, sampling.seed, notes, _share_progress(progress, begin, 1)
+    )
     return Comparison(
         learned, beside, other_facts, trace, heads, snapped, horizon,
         tuple(causal), failure,
-        tuple(e for e in extracted if e is not None), tolerances, tuple(notes),
+        tuple(extracted), tolerances, tuple(notes),
     )  # fmt: skip
 
 
@@ -228,11 +239,12 @@ def _head(
         for letter, A, row in zip(learned.letters, head.A, automaton.transitions, strict=True)
         if (row == np.arange(len(row))).all()
     }
-    facts = letter_facts(head, learned.letters, tolerances.rank, tolerances.max_dim)
+    facts = letter_facts(head, learned.letters, tolerances.rank, tolerances.max_dim, U)
     representation = None
     if table is not None and geometry.told_apart > 1:
         representation = representation_of(head, U, table)
-    return HeadComparison(head, facts, geometry, neutral, representation)
+    ranks = None if representation is None else predict_ranks(representation)
+    return HeadComparison(head, facts, geometry, neutral, representation, ranks=ranks)
 
 
 def _align(h: HeadComparison, places: Sequence[tuple[LearnedHead, ClassGeometry]]) -> HeadComparison:
@@ -257,22 +269,42 @@ def _points(geometry: ClassGeometry) -> Any:
     return geometry.means.reshape(len(geometry.means), -1).T
 
 
-def _extract(
+def _extract_all(
     learned: Learned,
-    method: Method,
+    ways: Sequence[Method],
     snapped: Snapped,
     tolerances: Tolerances,
     seed: int,
     notes: list[str],
-) -> Extracted | None:
-    try:
-        if method == "exact":
-            return extract_exact(learned, snapped.heads)
-        if method == "clusters":
-            return extract_clusters(learned, seed=seed)
-        return extract_learning(
-            learned, method, seed=seed, max_states=tolerances.max_states, max_queries=tolerances.max_queries
-        )
-    except (InputError, LimitError) as error:
-        notes.append(str(error))
-        return None
+    progress: Callable[[float], None] | None,
+) -> list[Extracted]:
+    """What each method finds within its share of the time that is left; an interrupt ends the last of them."""
+    clock, teacher = Clock(tolerances.extract_seconds), None
+    found: list[Extracted] = []
+    for i, way in enumerate(ways):
+        share = _share_progress(progress, i / len(ways), (i + 1) / len(ways))
+        to_come = sum(w != "exact" for w in ways[i:]) or 1
+        own = Clock(max(0.0, tolerances.extract_seconds - clock.spent) / to_come, share)
+        try:
+            if way == "exact":
+                one = extract_exact(learned, snapped.heads)
+            elif way == "clusters":
+                one = cluster_within(learned, own, seed=seed)
+            else:
+                teacher = teacher or Teacher(learned)
+                one = learn_from(
+                    teacher, way, own, seed=seed, max_states=tolerances.max_states, max_queries=tolerances.max_queries
+                )  # fmt: skip
+        except (InputError, LimitError) as error:
+            notes.append(str(error))
+            continue
+        except KeyboardInterrupt:
+            take_interrupt()
+            notes.append(f"{learned.name}: no extraction by {', '.join(ways[i:])}: interrupted")
+            return found
+        found.append(one)
+        if one.stopped == INTERRUPTED:
+            if rest := ways[i + 1 :]:
+                notes.append(f"{learned.name}: no extraction by {', '.join(rest)}: interrupted")
+            return found
+    return found

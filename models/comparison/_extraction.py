@@ -1,7 +1,8 @@
 """The automaton of a trained model: exactly from its snapped heads, by active learning (AALpy), or from state clusters.
 
 Each is a Mealy machine, with the answer after each letter, and is minimised and compared with the target automaton. Where no
-random word showed a move of a cluster, the model reads a shortest word to the cluster, and the letter.
+random word showed a move of a cluster, the model reads a shortest word to the cluster, and the letter. Where a method's time or
+another limit is over, it gives what it has so far.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import numpy as np
 
 from ...constructions.automata._automaton import Automaton, Indices, minimise, separating_word
 from ...foundation._errors import InputError, LimitError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import count_noun, html_table, one_line
 from ...theory.arithmetic._rounding import Floats
 from ..learned._learned import Learned, answer_names
+from ._budget import Clock, OutOfBudgetError
 from ._clusters import Clusters, clusters_of, flatten_heads, observe_states
-from ._learning import Answering, learn_machine
+from ._learning import Answering, Teacher, default_queries, learn_machine
 from ._snap import SnappedHead
 from ._states import run_beside_automaton
 
@@ -28,12 +30,17 @@ SLICE = 256
 
 
 def with_unseen_moves(
-    learned: Learned, points: Floats, moves: Indices, found: Clusters, max_unseen: int
+    learned: Learned,
+    points: Floats,
+    moves: Indices,
+    found: Clusters,
+    max_unseen: int,
+    clock: Clock | None = None,
 ) -> Clusters:
     """One vote and one answer for each cluster and letter without any; `points`, `moves` as `observed` gives them.
 
     The state after the letter belongs to the cluster of the nearest point, if that is within the clusters' radius.
-    Otherwise the move stays without a vote.
+    Otherwise the move stays without a vote, and so do all that there is no time for.
     """
     unseen = np.argwhere(found.votes.sum(axis=2) == 0)
     if len(unseen) > max_unseen:
@@ -53,6 +60,8 @@ def with_unseen_moves(
     votes, said = found.votes.copy(), found.said.copy()
     for pairs in by_length.values():
         for i in range(0, len(pairs), SLICE):
+            if clock is not None and clock.is_over:
+                break
             some = pairs[i : i + SLICE]
             states, answers = _ends(learned, [[*to_cluster[cluster], letter] for letter, cluster in some])
             letters, clusters = np.array(some).T
@@ -100,6 +109,9 @@ class Extracted:
         complete: whether no observation contradicted it.
         counterexample: a shortest word on which it differs from the target, None if they agree on all words.
         confirmed: whether the model itself answers that word wrongly; None without a word.
+        seconds: how long it took.
+        queries: how many different words the model was asked, by a learner; None for the other methods.
+        stopped: the limit, or the interrupt, at which it ended with what it had; None where it ended by itself.
     """
 
     method: Method
@@ -108,6 +120,9 @@ class Extracted:
     complete: bool
     counterexample: tuple[Any, ...] | None
     confirmed: bool | None
+    seconds: float = 0.0
+    queries: int | None = None
+    stopped: str | None = None
 
     @property
     def is_target(self) -> bool:
@@ -118,7 +133,7 @@ class Extracted:
     def text(self) -> str:
         """One line."""
         n = len(self.automaton.states)
-        what = f"{n} states{'' if self.complete else ' so far'}, {self.strength}"
+        what = f"{count_noun(n, 'state')}{'' if self.complete else ' so far'}, {self.strength}"
         if self.counterexample is None:
             return f"{what}: the target automaton" if self.complete else f"{what}: no difference yet"
         word = _shorten_word(self.counterexample)
@@ -145,6 +160,9 @@ class Extracted:
             "is_target": self.is_target,
             "counterexample": None if self.counterexample is None else [str(x) for x in self.counterexample],
             "confirmed": self.confirmed,
+            "seconds": round(self.seconds, 3),
+            "queries": self.queries,
+            "stopped": self.stopped,
         }
 
     def __repr__(self) -> str:
@@ -175,6 +193,7 @@ def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted
             f"{learned.name}: no exact extraction: it needs snapped heads and a read-out of given states; take kv, "
             "lstar or clusters"
         )
+    clock = Clock()
     automaton = learned.target.automaton
     states = len(automaton.states)
     by_name = {s.head.name: s.states() for s in snapped}
@@ -189,6 +208,7 @@ def extract_exact(learned: Learned, snapped: Sequence[SnappedHead]) -> Extracted
         machine,
         f"exact for the model with {len(by_name)} of {len(learned.heads)} heads snapped",
         True,
+        clock,
     )
 
 
@@ -202,12 +222,16 @@ def extract_learning(
     seed: int = 0,
     max_states: int = 200,
     max_words: int = 5_000,
-    max_queries: int = 5_000,
+    max_queries: int | None = None,
+    max_seconds: float | None = None,
 ) -> Extracted:
     """Learn the automaton of a model actively, by L* or KV, with the model answering queries.
 
-    The conformance oracle tries all short words, and every prefix of random ones. Where learning stops at a limit, `complete`
-    is False, and the counterexample may be the oracle's own contradiction of the last hypothesis.
+    First all states of the model are followed, as `prove` does it. Where they close, a hypothesis is compared with all of them,
+    and the result holds for words of every length. Otherwise counterexamples come from all short words, and every prefix of
+    random ones. Where learning stops at a limit, the result is the hypothesis that was right longest, `complete` is False, and
+    the counterexample may be the contradiction of that hypothesis. Learning also stops where the hypothesis is the target and the model
+    differs from it only on words so long that no further automaton could be learned within the limits. Ctrl-C stops it too.
 
     Args:
         learned: the model.
@@ -218,23 +242,57 @@ def extract_learning(
         seed: the seed of the random words, at least 0.
         max_states: the largest number of states of a hypothesis.
         max_words: the largest number of short words that are tried.
-        max_queries: the largest number of different words that the model may be asked.
+        max_queries: the largest number of different words that the model may be asked; None for the n (k + 1) (n + k) entries of
+            the table of L*, for n states and k letters of the target, but at least 500.
+        max_seconds: the largest number of seconds, 0 or more; None for no limit.
 
     Returns:
         The automaton, compared with the target.
 
     Raises:
         MissingExtraError: AALpy, the extra `aalpy`, is not installed.
+        LimitError: a limit was reached before there was a hypothesis.
 
     Source: KV: Kearns and Vazirani, An Introduction to Computational Learning Theory, chapter 8; L*: Angluin 1987.
     """
-    found = learn_machine(
-        Answering(learned), method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,
-        max_words=max_words, max_queries=max_queries,
+    return learn_from(
+        Teacher(learned), method, Clock(max_seconds), words=words, length=length, depth=depth, seed=seed,
+        max_states=max_states, max_words=max_words, max_queries=max_queries,
     )  # fmt: skip
-    return _compare_machine(
-        method, learned, found.machine, found.strength, found.contradiction is None, found.contradiction
+
+
+def learn_from(
+    teacher: Teacher,
+    method: Method,
+    clock: Clock,
+    *,
+    words: int = 200,
+    length: int = 500,
+    depth: int = 6,
+    seed: int = 0,
+    max_states: int = 200,
+    max_words: int = 5_000,
+    max_queries: int | None = None,
+) -> Extracted:
+    """`extract_learning` from a teacher that several methods share, within the time of a clock."""
+    learned = teacher.learned
+    automaton = learned.target.automaton
+    if max_queries is None:
+        max_queries = default_queries(len(automaton.states), len(automaton.letters))
+    found = learn_machine(
+        teacher, method, words=words, length=length, depth=depth, seed=seed, max_states=max_states,
+        max_words=max_words, max_queries=max_queries, clock=clock,
+    )  # fmt: skip
+    extracted = _compare_machine(
+        method,
+        learned,
+        found.machine,
+        found.strength,
+        found.contradiction is None and found.stopped is None,
+        clock,
+        found.contradiction,
     )
+    return replace(extracted, queries=found.queries, stopped=found.stopped)
 
 
 def extract_clusters(
@@ -247,6 +305,7 @@ def extract_clusters(
     max_points: int = 4_000,
     max_clusters: int = 200,
     max_unseen: int = 30_000,
+    max_seconds: float | None = None,
 ) -> Extracted:
     """Make an automaton from clusters of states. States within `radius` of each other, directly or by steps, form a cluster;
     transitions and answers are determined by majority.
@@ -265,19 +324,47 @@ def extract_clusters(
         max_points: the largest number of states that are clustered.
         max_clusters: the largest number of clusters.
         max_unseen: the largest number of letters at clusters that are read in addition.
+        max_seconds: the largest number of seconds, 0 or more, after which no further head and no further letter is tried; None for
+            no limit.
 
     Returns:
         The automaton, compared with the target.
 
     Raises:
         InputError: the model has no heads whose states could be clustered.
-        LimitError: there are more clusters than `max_clusters`, or more unseen letters than `max_unseen`.
+        LimitError: there are more clusters than `max_clusters`, or more unseen letters than `max_unseen`, or the time was over before
+            there were any clusters.
     """
+    return cluster_within(
+        learned, Clock(max_seconds), words=words, length=length, seed=seed, radius=radius, max_points=max_points,
+        max_clusters=max_clusters, max_unseen=max_unseen,
+    )  # fmt: skip
+
+
+def cluster_within(
+    learned: Learned,
+    clock: Clock,
+    *,
+    words: int = 60,
+    length: int = 60,
+    seed: int = 0,
+    radius: float | None = None,
+    max_points: int = 4_000,
+    max_clusters: int = 200,
+    max_unseen: int = 30_000,
+) -> Extracted:
+    """`extract_clusters` within the time of a clock."""
     if not learned.heads:
         raise InputError(f"{learned.name}: it has no heads whose states could be clustered; take kv or lstar")
-    points, moves, answers = observe_states(learned, words, length, seed, max_points)
-    found = clusters_of(learned, points, moves, answers, radius, max_clusters)
-    closed = with_unseen_moves(learned, points, moves, found, max_unseen)
+    try:
+        points, moves, answers = observe_states(learned, words, length, seed, max_points, clock)
+    except OutOfBudgetError as limit:
+        raise LimitError(
+            f"{learned.name}: no extraction by clusters: no clusters within {limit}: give it more time"
+        ) from None
+    found = clusters_of(learned, points, moves, answers, radius, max_clusters, clock)
+    closed = with_unseen_moves(learned, points, moves, found, max_unseen, clock)
+    cut = clock.is_over and not closed.complete
     k = closed.votes.shape[1]
     seen = closed.votes.sum(axis=2) > 0
     added, unknown = int(closed.votes.sum() - found.votes.sum()), int((~seen).sum())
@@ -294,7 +381,10 @@ def extract_clusters(
         f"{found.radius:.3g} (the gap is {found.gap:.3g} wide), {found.share:.2%} of moves and answers agree"
         f"{f'; unseen moves: {added:,} added, {unknown:,} to no cluster' if added or unknown else ''}"
     )
-    return _compare_machine("clusters", learned, machine, strength, closed.complete)
+    if cut:
+        strength = f"stopped after {clock.seconds:.3g} s; {strength}"
+    extracted = _compare_machine("clusters", learned, machine, strength, closed.complete, clock)
+    return replace(extracted, stopped=f"its {clock.seconds:.3g} s") if cut else extracted
 
 
 def _compare_machine(
@@ -303,6 +393,7 @@ def _compare_machine(
     machine: Automaton,
     strength: str,
     complete: bool,
+    clock: Clock,
     contradiction: tuple[int, ...] | None = None,
 ) -> Extracted:
     smallest = minimise(machine)
@@ -315,7 +406,8 @@ def _compare_machine(
         indices = np.array([learned.target.automaton.letter_index(x) for x in word])
         given = answering.answers(indices[None])[0]
         confirmed = bool((given != answering.right(indices[None])[0]).any())
-    return Extracted(method, smallest, strength, complete, None if word is None else tuple(word), confirmed)
+    counterexample = None if word is None else tuple(word)
+    return Extracted(method, smallest, strength, complete, counterexample, confirmed, clock.spent)
 
 
 def _mask_answers(learned: Learned, answers: Indices) -> Any:

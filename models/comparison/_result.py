@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...foundation._arguments import require_count, require_number
+from ...foundation._arguments import require_count, require_number, require_optional_count, require_seconds
 from ...foundation._errors import InputError
 from ...foundation._text import html_table, one_line
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Causal, Failure, Horizon
 from ._extraction import Extracted
 from ._procrustes import Alignment
+from ._ranks import PredictedRanks
 from ._representations import Representation
 from ._snap import Snapped, SnappedHead
 from ._spectra import LetterFacts, numeric_eigenvalues
@@ -27,13 +28,16 @@ class Tolerances:
 
     Attributes:
         subspace: the smallest singular value of the differences of class means that counts, relative to the largest; between 0 and 1.
-        rank: the smallest singular value of A - I that counts, above 0.
+        rank: the smallest singular value of UᵀAU - I that counts, above 0, for A on the subspace U of the states.
         max_dim: the largest dimension of a matrix whose eigenvalues are classified exactly.
         max_group: the largest number of elements of the transition group.
         max_degree: the largest degree of a number field.
         max_steps: the largest number of letters of an orbit in search of a certificate.
         max_states: the largest number of states of an automaton that is learned.
-        max_queries: the largest number of words that its model is asked.
+        max_queries: the largest number of words that its model is asked; None for a number by the states and letters of the target,
+            see `extract_learning`.
+        extract_seconds: how long all methods of extraction together may take, in seconds, 0 or more. Each has an equal share of what
+            is left, and gives what it has found by then.
 
     Raises:
         InputError: `subspace` or `rank` is outside its range.
@@ -46,14 +50,18 @@ class Tolerances:
     max_degree: int = 40
     max_steps: int = 20_000
     max_states: int = 200
-    max_queries: int = 5_000
+    max_queries: int | None = None
+    extract_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         for name in ("subspace", "rank"):
             require_number(name, getattr(self, name))
         for part in fields(self):
-            if part.name.startswith("max_"):
+            if part.name == "max_queries":
+                require_optional_count(part.name, self.max_queries, 1)
+            elif part.name.startswith("max_"):
                 require_count(part.name, getattr(self, part.name), 1)
+        require_seconds("extract_seconds", self.extract_seconds)
         if not (0 < self.subspace < 1 and self.rank > 0):
             raise InputError(
                 f"tolerances: subspace {self.subspace} is between 0 and 1, rank {self.rank} above 0"
@@ -82,6 +90,7 @@ class HeadComparison:
         alignment: the alignment with that head.
         state_disparity: the disparity of its class means and those of that head, from 0 to 1.
         snapped: the nearest exact head.
+        ranks: the ranks of A - I that theory predicts for the letters, where it carries a representation.
     """
 
     head: LearnedHead
@@ -93,6 +102,7 @@ class HeadComparison:
     alignment: Alignment | None = None
     state_disparity: float | None = None
     snapped: SnappedHead | None = None
+    ranks: PredictedRanks | None = None
 
     @property
     def carries_states(self) -> bool:
@@ -161,6 +171,10 @@ class Comparison:
                 },
             },
             "reflection_rank": {h.head.name: [f.reflection_rank for f in h.facts] for h in self.heads},
+            "full_rank": {h.head.name: [f.full_rank for f in h.facts] for h in self.heads},
+            "predicted_rank": {
+                h.head.name: None if h.ranks is None else h.ranks.to_json() for h in self.heads
+            },
             "horizon": self.horizon.to_json(),
             "extracted_automaton": [e.to_json() for e in self.extracted],
             "accuracy": self.trace.accuracy,
@@ -291,7 +305,7 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
         rows.append(("why it fails", c.failure.text))
     t = c.tolerances
     rows.append(
-        ("tolerances", f"subspace {t.subspace:g}, rank(A - I) {t.rank:g}, classes from {s.fit} letters")
+        ("tolerances", f"subspace {t.subspace:g}, rank(A - I) on U {t.rank:g}, classes from {s.fit} letters")
     )
     return rows + [("note", note) for note in (*c.notes, *h.notes)]
 
@@ -303,6 +317,7 @@ def comparison_tables(c: Comparison) -> list[tuple[str, list[list[str]]]]:
         if h.carries_states or len(c.heads) == 1:
             tables.append((h.head.name, _head(h)))
             tables.append((f"{h.head.name}: letters", _letters(c, h)))
+            tables.append((f"{h.head.name}: ranks of A - I", _ranks(h)))
             tables.append((f"{h.head.name}: classes", _classes(c, h)))
     return tables
 
@@ -341,7 +356,7 @@ def _head(h: HeadComparison) -> list[list[str]]:
 
 
 def _letters(c: Comparison, h: HeadComparison) -> list[list[str]]:
-    rows = [["letter", "β‖k‖²", "margin to 2", "rank(A - I)", "eigenvalues", "constructed"]]
+    rows = [["letter", "β‖k‖²", "margin to 2", "eigenvalues", "constructed"]]
     beside: Any = {}
     if c.constructed is not None and h.beside is not None:
         places = [head.name for head in c.constructed.heads]
@@ -351,14 +366,36 @@ def _letters(c: Comparison, h: HeadComparison) -> list[list[str]]:
             f.letter,
             " ".join(f"{s:.6g}" for s in f.strengths) or "-",
             _number_of_text(f.margin_to_2),
-            str(f.reflection_rank),
             f.text,
             beside.get(f.letter, "-"),
         ]
         for f in h.facts[:MOST_LETTERS]
     ]
     if len(h.facts) > MOST_LETTERS:
-        rows.append([f"and {len(h.facts) - MOST_LETTERS} more, which its JSON has", *[""] * 5])
+        rows.append([f"and {len(h.facts) - MOST_LETTERS} more, which its JSON has", *[""] * 4])
+    return rows
+
+
+def _ranks(h: HeadComparison) -> list[list[str]]:
+    """Letters of equal ranks in one row: measured on U, predicted for the representation and for permutations, on all dimensions."""
+    points = 0 if h.ranks is None else h.ranks.points
+    rows = [
+        [
+            "letters",
+            "on U",
+            "representation (H.rank)",
+            f"n - cycles, n = {points} (G.T3)" if points else "n - cycles (G.T3)",
+            f"all {h.head.dim} dimensions",
+        ]
+    ]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for x, f in enumerate(h.facts):
+        needed = "-" if h.ranks is None else str(h.ranks.representation[x])
+        swaps = "-" if h.ranks is None or not points else str(h.ranks.swaps[x])
+        groups.setdefault((str(f.reflection_rank), needed, swaps, str(f.full_rank)), []).append(f.letter)
+    for figures, letters in sorted(groups.items()):
+        more = "" if len(letters) == 1 else f" and {len(letters) - 1} more"
+        rows.append([letters[0] + more, *figures])
     return rows
 
 

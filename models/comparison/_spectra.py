@@ -1,4 +1,4 @@
-"""Letters of a head: factors, β and its margin to 2, rank(A - I), and eigenvalues decided on the exact float values."""
+"""Letters of a head: factors, β and its margin to 2, rank(A - I) on the states, and eigenvalues decided on the exact float values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ class LetterFacts:
         letter: its text.
         strengths: β‖k‖² of its factors, in the order applied.
         margin_to_2: least |2 - β‖k‖²| over them, None without factors.
-        reflection_rank: the number of singular values of A - I above the tolerance.
+        reflection_rank: the number of singular values of UᵀAU - I above the tolerance, that is rank(A - I) on the subspace U that
+            carries the states. Without a subspace, on all dimensions.
+        full_rank: the same number for A - I on all dimensions of the head, those that no state uses included; with n_h factors and
+            no gate it is n_h at most, and as a rule n_h.
+        moved: the singular values of UᵀAU - I, the largest first.
         spectrum: the spectrum of A or, if factors are known, of the n_h × n_h matrix whose eigenvalues are those of A except
             the gate; None beyond `max_dim`.
         others: the multiplicity of the gate as an eigenvalue of A in addition to `spectrum`, at least 0.
@@ -33,6 +37,8 @@ class LetterFacts:
     strengths: tuple[float, ...]
     margin_to_2: float | None
     reflection_rank: int
+    full_rank: int
+    moved: tuple[float, ...]
     spectrum: Spectrum | None
     others: int
     gate: float
@@ -59,6 +65,8 @@ class LetterFacts:
             "beta_norm2": list(self.strengths),
             "margin_to_2": self.margin_to_2,
             "reflection_rank": self.reflection_rank,
+            "full_rank": self.full_rank,
+            "moved": list(self.moved),
             "eigenvalues": eigenvalues,
             "gate_eigenvalue": self.gate,
             "gate_more_times": self.others,
@@ -75,27 +83,51 @@ class LetterFacts:
 
 
 def letter_facts(
-    head: LearnedHead, letters: tuple[str, ...], rank_tolerance: float, max_dim: int
+    head: LearnedHead,
+    letters: tuple[str, ...],
+    rank_tolerance: float,
+    max_dim: int,
+    basis: Floats | None = None,
 ) -> tuple[LetterFacts, ...]:
-    """The facts of all letters of a head."""
+    """The facts of all letters of a head.
+
+    Args:
+        head: the head.
+        letters: the texts of its letters.
+        rank_tolerance: the smallest singular value of UᵀAU - I that counts, above 0.
+        max_dim: the largest dimension of a matrix whose eigenvalues are classified exactly.
+        basis: U, orthonormal columns, `[n, r]`; None for all dimensions.
+
+    Returns:
+        The facts of each letter, in order.
+    """
     facts = []
     for x, letter in enumerate(letters):
         strengths = () if head.factors is None else tuple(head.factors.strength[x].tolist())
         active = [s for s in strengths if s != 0]
-        singular = np.linalg.svd(head.A[x] - np.eye(head.dim), compute_uv=False)
+        motion = head.A[x] - np.eye(head.dim)
+        everywhere = np.linalg.svd(motion, compute_uv=False)
+        moved = everywhere if basis is None else singular_values(basis.T @ motion @ basis)
         spectrum, others, gate = _spectrum(head, x, max_dim)
         facts.append(
             LetterFacts(
                 letter,
                 strengths,
                 min((abs(2 - s) for s in active), default=None),
-                int((singular > rank_tolerance).sum()),
+                int((moved > rank_tolerance).sum()),
+                int((everywhere > rank_tolerance).sum()),
+                tuple(moved.tolist()),
                 spectrum,
                 others,
                 gate,
             )
         )
     return tuple(facts)
+
+
+def singular_values(A: Floats) -> Floats:
+    """The singular values of a matrix, the largest first; none of one without columns."""
+    return np.linalg.svd(A, compute_uv=False).astype(np.float64) if A.size else np.zeros(0)
 
 
 def _spectrum(head: LearnedHead, x: int, max_dim: int) -> tuple[Spectrum | None, int, float]:

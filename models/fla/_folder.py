@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
+from torch import Tensor
 
 from ...foundation._errors import InputError
 from ...foundation._files import (
@@ -23,11 +25,14 @@ from ...foundation._files import (
 )
 from ...theory.arithmetic._rounding import Floats
 from ._export import FlaCheckpoint
+from ._layer import Shape, load_layers
 from ._model import DEFAULTS, check_tensors, check_tied, complete_config
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _METADATA = {"format": "pt", "mirrormata": "mirrormata-fla/1"}
 """Of the weights that `save_fla` writes; transformers reads the first entry."""
+HYBRID_TYPES = ("qwen3_next", "olmo_hybrid")
+"""Model types of transformers that `_hybrid.py` reads."""
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth")
 
 
@@ -72,32 +77,9 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
             another shape, or of a type that is not a float; one line that names file and tensor.
     """
     place = Path(folder)
-    if is_there(place) and not is_folder(place):
-        raise InputError(f"{folder}: is a file, the checkpoint's folder is needed")
-    config = read_json(place / "config.json")
-    kind = config.get("model_type") if isinstance(config, dict) else None
-    if not isinstance(kind, str) or kind not in DEFAULTS:
-        raise InputError(
-            f"{place / 'config.json'}: model_type is {kind!r}; read are FLA's {' and '.join(DEFAULTS)}"
-        )
-    config = complete_config(config, str(place / "config.json"))
-    tensors: dict[str, Floats] = {}
-    places: dict[str, str] = {}
-    for path in _weight_files(place):
-        try:
-            with safe_open(path, framework="pt") as file:
-                for name in file.keys():  # noqa: SIM118 (no dict)
-                    tensor = file.get_tensor(name)
-                    if tensor.dtype not in _FLOATS:
-                        raise InputError(
-                            f"{path}: {name!r} has the type {str(tensor.dtype).removeprefix('torch.')}; float64, float32, "
-                            "float16 or bfloat16 is needed: save the model without quantisation"
-                        )
-                    tensors[name], places[name] = tensor.double().numpy(), str(path)
-        except (SafetensorError, OSError) as error:
-            raise InputError(
-                f"{path}: not a whole safetensors file ({error}); fetch or save it again"
-            ) from None
+    config = complete_config(read_config(folder, DEFAULTS), str(place / "config.json"))
+    read, places = read_tensors(folder)
+    tensors = {name: value.double().numpy() for name, value in read.items()}
     check_tensors(config, {k: v.shape for k, v in tensors.items()}, places, str(place))
     if bad := next((name for name, value in tensors.items() if not np.isfinite(value).all()), None):
         raise InputError(f"{places[bad]}: {bad!r} has entries that are not finite: the training diverged")
@@ -105,14 +87,107 @@ def load_fla(folder: str | Path) -> tuple[dict[str, Any], dict[str, Floats]]:
     return config, tensors
 
 
-def _weight_files(place: Path) -> list[Path]:
+def read_config(folder: str | Path, kinds: Collection[str]) -> dict[str, Any]:
+    """The `config.json` of a checkpoint of one of these model types; `InputError` for another."""
+    place = Path(folder)
+    if is_there(place) and not is_folder(place):
+        raise InputError(f"{folder}: is a file, the checkpoint's folder is needed")
+    config = read_json(place / "config.json")
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    if not isinstance(config, dict) or not isinstance(kind, str) or kind not in kinds:
+        *others, last = kinds
+        names = f"{', '.join(others)} and {last}" if others else last
+        hint = ""
+        if isinstance(kind, str) and kind in load_layers():
+            hint = "; `import fla` that is asked for a model instead of heads reads it (see its help)"
+        elif kind in HYBRID_TYPES:
+            hint = "; `import hybrid` turns its first layers into a model of ours (see its help)"
+        fla = "" if set(kinds) <= set(HYBRID_TYPES) else "FLA's "
+        raise InputError(f"{place / 'config.json'}: model_type is {kind!r}; read are {fla}{names}{hint}")
+    return config
+
+
+def read_tensors(
+    folder: str | Path, wanted: Callable[[str], bool] = lambda name: True
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The wanted tensors of one file or of those that its index names, and the file of each.
+
+    Files without a wanted tensor need not be there. `InputError` for pickled weights, a file that is not whole, and a type that is not a float.
+    """
+    tensors: dict[str, Tensor] = {}
+    places: dict[str, str] = {}
+    for path in _weight_files(Path(folder), wanted):
+        try:
+            with safe_open(path, framework="pt") as file:
+                for name in filter(wanted, file.keys()):
+                    tensor = file.get_tensor(name)
+                    if tensor.dtype not in _FLOATS:
+                        raise InputError(
+                            f"{path}: {name!r} has the type {str(tensor.dtype).removeprefix('torch.')}; float64, float32, "
+                            "float16 or bfloat16 is needed: save the model without quantisation"
+                        )
+                    tensors[name], places[name] = tensor, str(path)
+        except (SafetensorError, OSError) as error:
+            raise InputError(
+                f"{path}: not a whole safetensors file ({error}); fetch or save it again"
+            ) from None
+    return tensors, places
+
+
+def check_read(
+    wanted: Mapping[str, Shape],
+    tensors: Mapping[str, Tensor],
+    places: Mapping[str, str],
+    name: str,
+    kind: str,
+) -> None:
+    """`InputError` for the first tensor that is missing, of another shape, not of the configuration, or not finite.
+
+    `wanted`: names and shapes; `places`: the file of each tensor; `name`: of the checkpoint; `kind`: its model type.
+    """
+    found = {tensor: tuple(value.shape) for tensor, value in tensors.items()}
+    for tensor, shape in wanted.items():
+        if tensor not in found:
+            raise InputError(
+                f"{name}: has no tensor {tensor!r} of shape {list(shape)}, which its config.json asks for: save the whole model "
+                "with save_pretrained"
+            )
+        if found[tensor] != shape:
+            raise InputError(
+                f"{places[tensor]}: {tensor!r} has the shape {list(found[tensor])}, its config.json asks for {list(shape)}: weights and "
+                "config.json must be of one model"
+            )
+    if more := next((tensor for tensor in found if tensor not in wanted), None):
+        raise InputError(
+            f"{places[more]}: {more!r} of shape {list(found[more])} is no tensor of a {kind} with this config.json: weights and "
+            "config.json must be of one model"
+        )
+    for tensor, value in tensors.items():
+        if not bool(torch.isfinite(value).all()):
+            raise InputError(
+                f"{places[tensor]}: {tensor!r} has entries that are not finite: the training diverged"
+            )
+
+
+def drop_tied(tensors: dict[str, Tensor], embedding: str, file: str) -> None:
+    """Take a read-out that is tied to the embedding out; `InputError` where it is not the embedding. `file`: the configuration's."""
+    tied = tensors.pop("lm_head.weight", None)
+    if tied is not None and not (embedding in tensors and torch.equal(tied, tensors[embedding])):
+        raise InputError(
+            f"{file}: tie_word_embeddings is true, but 'lm_head.weight' is not {embedding!r}: set it to false, or leave "
+            "'lm_head.weight' out"
+        )
+
+
+def _weight_files(place: Path, wanted: Callable[[str], bool]) -> list[Path]:
     """`model.safetensors`, or the files that `model.safetensors.index.json` names."""
     if is_file(place / "model.safetensors"):
         return [place / "model.safetensors"]
     index = place / "model.safetensors.index.json"
     if is_file(index):
         try:
-            names = sorted(set(read_json(index)["weight_map"].values()), key=str)
+            every = read_json(index)["weight_map"]
+            names = sorted({file for name, file in every.items() if wanted(name)}, key=str)
         except (KeyError, TypeError, AttributeError):
             raise InputError(f'{index}: has no "weight_map" of files') from None
         if any(not isinstance(name, str) or Path(name).name != name for name in names):

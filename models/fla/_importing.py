@@ -5,21 +5,20 @@ The letters' transitions are exact in one layer without convolution; else they a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from ...constructions.automata._automaton import Indices
 from ...foundation._errors import InputError, LimitError
-from ...foundation._files import is_file, whole_folder, write_bytes
+from ...foundation._files import is_file, whole_folder
 from ...foundation._text import count_noun
 from ...theory._npz_file import NPZ_FORMAT, read_npz
 from ...theory.arithmetic._rounding import Floats
+from ...theory.proofs._npz_model import NpzModel
 from ..learned._learned import Factors, LearnedHead
 from ..learned._model import merge_equal_heads
 from ._folder import load_fla
@@ -148,12 +147,10 @@ class FlaHead:
         decode = np.repeat(
             np.array([texts.index(text) for text in self.answers])[:, None], len(self.letters), 1
         )
-        stream = BytesIO()
-        np.savez(
-            stream, format=NPZ_FORMAT, A=self.head.A, B=self.head.B, H0=self.head.H0, codes=self.codes, decode=decode,
-            letter_labels=json.dumps(self.letters), output_labels=json.dumps(texts),
-        )  # fmt: skip
-        write_bytes(path, stream.getvalue())
+        model = NpzModel(
+            self.head.A, self.head.B, self.head.H0, self.codes, decode, tuple(self.letters), tuple(texts)
+        )
+        model.save(path)
 
 
 def write_heads(heads: Sequence[FlaHead], folder: str | Path) -> None:

@@ -19,9 +19,13 @@ from ...theory.proofs._proof import Proof
 from ...theory.proofs._prove import ProofLimits, prove
 from ...theory.spectra._model import ModelSpectrum, model_spectrum
 from ..learned._learned import Learned, output_target
-from ._folder import load_fla
+from ..learned._spectrum import model_letter_spectrum, multiply_exactly
+from ._conversion import read_as_model
+from ._folder import load_fla, read_config
+from ._hybrid import HYBRIDS
 from ._importing import fla_heads
-from ._model import FlaModel
+from ._layer import load_layers
+from ._model import DEFAULTS, FlaModel
 from ._task import FlaTask, read_task
 
 DTYPES = ("fp64", "fp32", "bf16", "fp16")
@@ -118,12 +122,23 @@ def fla_spectrum(
         InputError: a letter has no transition of its own, as with several layers or a convolution.
         LimitError: a limit was reached.
     """
+    kind = read_config(path, (*DEFAULTS, *load_layers(), *HYBRIDS))["model_type"]
+    if kind not in DEFAULTS:
+        model, _ = read_as_model(path, kind)
+        count = model.config.letters
+        texts = {str(x): x for x in range(count)}
+        if is_file(Path(path) / "task.json"):
+            texts = dict(read_task(path, count).letters)
+        return model_letter_spectrum(
+            model, list(texts), list(texts.values()), path,
+            products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products,
+        )  # fmt: skip
     config, tensors = load_fla(path)
     if config["num_hidden_layers"] > 1 or config.get("use_short_conv", True):
         why = "a short convolution" if config.get("use_short_conv", True) else "several layers"
         raise InputError(
-            f"{path}: it has {why}, so transitions depend on earlier letters and have no spectrum by letter; "
-            "`import fla` writes their means, which `spectrum` reads"
+            f"{path}: it has {why}, so transitions depend on earlier letters and have no spectrum by letter; `audit` measures their "
+            "eigenvalues on a text or on random words, and `import fla` writes their means, which `spectrum` reads"
         )
     labels, tokens = [str(x) for x in range(config["vocab_size"])], None
     if is_file(Path(path) / "task.json"):
@@ -132,8 +147,10 @@ def fla_spectrum(
     heads, _ = fla_heads(FlaModel(config, tensors, letters=tokens))
     spectra = []
     for head in heads:
+        assert head.factors is not None  # of one layer without convolution
+        parts = zip(head.factors.beta, head.factors.keys, head.factors.gate, strict=True)
         found = model_spectrum(
-            dict(zip(labels, head.A, strict=True)), products=products, name=f"{path}, {head.name}",
+            dict(zip(labels, [multiply_exactly(*letter) for letter in parts], strict=True)), products=products, name=f"{path}, {head.name}",
             max_dim=max_dim, max_letters=max_letters, max_products=max_products,
         )  # fmt: skip
         spectra.append(replace(found.heads[0], name=head.name))

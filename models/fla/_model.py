@@ -54,6 +54,20 @@ _READ = {
     "model_type", "num_v_heads", *_ALLOWED, *_WHOLE, *_POSITIVE, *_SWITCHES, *_CHOICES, *_OR_NONE,
 }  # fmt: skip
 
+HARMLESS = frozenset((
+    # of the file, and of what is done with a model
+    "_name_or_path", "architectures", "auto_map", "dtype", "torch_dtype", "transformers_version", "model_type", "id2label", "label2id",
+    "problem_type", "return_dict", "output_attentions", "output_hidden_states", "is_encoder_decoder", "chunk_size_feed_forward", "use_cache",
+    "bos_token_id", "eos_token_id", "pad_token_id", "max_position_embeddings",
+    # of the first weights and of the loss
+    "initializer_range", "rescale_prenorm_residual", "fuse_cross_entropy", "fuse_linear_cross_entropy", "use_l2warp",
+    # which of several kernels computes the same
+    "attn_mode", "fuse_norm", "fuse_swiglu", "chunk_size",
+))  # fmt: skip
+"""Entries that do not change which numbers a model computes, and are not looked at."""
+_UNREAD = {"use_output_norm", "conv_bias"}
+"""Further entries of these two types: FLA's layers have the norm in any case."""
+
 
 def is_fla(folder: str | Path) -> bool:
     """Whether a folder has a Hugging Face `config.json`, which no model folder of ours has."""
@@ -71,7 +85,7 @@ def complete_config(
 
     `InputError`, one line, for an entry of another type than FLA's (`"false"` is a text, not a switch), numbers out of
     range, choices that FLA does not have or that are not read here, and an entry that is one of FLA's but for a slip of
-    the pen, since it would be passed over. Entries that say nothing of what the model computes are not looked at.
+    the pen, since it would be passed over. Of the others only those of `HARMLESS` are passed over.
     """
     full = {**DEFAULTS[config["model_type"]], **config}
     problems = [
@@ -89,6 +103,10 @@ def complete_config(
     for entry in config:
         near = get_close_matches(str(entry), _READ, 1, 0.87) if entry not in _READ else []
         problems += [f"{entry!r} is no entry of FLA's; did you mean {name!r}?" for name in near]
+        if not near and entry not in _READ | HARMLESS | _UNREAD:
+            problems.append(
+                f"{entry} is {config[entry]!r}, and no entry that is known; read are {', '.join(sorted(_READ))}"
+            )
     if not problems:
         key, value = count_channels(full)
         for what, size in (("keys", key), ("values", value)):

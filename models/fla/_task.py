@@ -17,6 +17,8 @@ from ...theory.proofs._answers import Answers, output_answers, same_letters
 
 FORMAT = "mirrormata-fla/1"
 """The format of `task.json`."""
+AUTOMATON = ("spec", "product", "start", "alphabet", "split", "group")
+"""Entries of `TaskSettings` that name an automaton."""
 _EXAMPLE = (
     '{"format": "mirrormata-fla/1", "letters": {"0": 0, "1": 1}, "bos": 2, "answers": {"0": 3, "1": 4}}'
 )
@@ -30,11 +32,13 @@ class FlaTask:
         letters: the token of each letter's text, in order; tokens are numbers from 0.
         answers: the token of each answer's text, in order, or a sequence of tokens where several mean this answer.
         bos: the token before a word, None for none.
+        settings: entries of `TaskSettings` that name the automaton, where it is known.
     """
 
     letters: Mapping[str, int]
     answers: Mapping[str, int | Sequence[int]]
     bos: int | None = None
+    settings: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the contents of `task.json`.
@@ -49,6 +53,7 @@ class FlaTask:
             "answers": {
                 text: given if isinstance(given, int) else list(given) for text, given in self.answers.items()
             },
+            **({} if self.settings is None else {"task": dict(self.settings)}),
         }
 
     @property
@@ -118,14 +123,28 @@ def read_task(folder: str | Path, vocabulary: int) -> FlaTask:
     data = read_json(path)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'{path}: "format" is not {FORMAT!r}; write it like {_EXAMPLE}')
-    if unknown := [key for key in data if key not in ("format", "letters", "bos", "answers")]:
+    if unknown := [key for key in data if key not in ("format", "letters", "bos", "answers", "task")]:
         raise InputError(f"{path}: {unknown[0]!r} is no entry; write it like {_EXAMPLE}")
     bos = data.get("bos")
     if bos is not None:
         _tokens({"bos": bos}, "bos", path, vocabulary)
     letters = _tokens(data.get("letters"), "letters", path, vocabulary)
     answers = _tokens(data.get("answers"), "answers", path, vocabulary)
-    return FlaTask(letters, answers, bos)
+    return FlaTask(letters, answers, bos, _settings(data.get("task"), path))
+
+
+def _settings(given: Any, path: Path) -> dict[str, Any] | None:
+    """The entries that name the automaton, texts all of them."""
+    if given is None:
+        return None
+    if not isinstance(given, dict) or "spec" not in given:
+        raise InputError(
+            f'{path}: "task" names no automaton; write it like {{"spec": "S3"}}, or leave it out'
+        )
+    for key, value in given.items():
+        if key not in AUTOMATON or not isinstance(value, str):
+            raise InputError(f'{path}: "task" has {key!r}: {value!r}; it has texts of {", ".join(AUTOMATON)}')
+    return given
 
 
 def _tokens(given: Any, key: str, path: Path, vocabulary: int) -> dict[str, Any]:

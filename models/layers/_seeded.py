@@ -71,30 +71,34 @@ class SeededEmbedding(nn.Module):
 class SeededRMSNorm(nn.Module):
     """Root-mean-square norm over the last dimension; weight `[replicas, width]`, or `[replicas, ...]` for heads."""
 
-    def __init__(self, *shape: int) -> None:
+    def __init__(self, *shape: int, eps: float = 1e-6) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.ones(1, *shape))
+        self.eps = eps
 
     def forward(self, x: Tensor, *, cast: bool = True) -> Tensor:
         """`[replicas, batch, tokens, ...]` in its dtype, or the one that autocast gives to linear maps if it is to be cast."""
         narrow = cast and torch.is_autocast_enabled(x.device.type)
         return rms_normalise(
-            x, self.weight, dtype=torch.get_autocast_dtype(x.device.type) if narrow else None
+            x, self.weight, eps=self.eps, dtype=torch.get_autocast_dtype(x.device.type) if narrow else None
         )
 
 
 class SeededConv(nn.Module):
     """A short causal convolution, each channel by itself; weight `[replicas, width, taps]`, the last tap is the present."""
 
-    def __init__(self, width: int, taps: int) -> None:
+    def __init__(self, width: int, taps: int, *, bias: bool = False) -> None:
         super().__init__()
         self.taps = taps
         self.weight = nn.Parameter(torch.empty(1, width, taps))
         nn.init.uniform_(self.weight, -(taps**-0.5), taps**-0.5)
+        self.bias = nn.Parameter(torch.zeros(1, width)) if bias else None
 
     def forward(self, x: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:
         """`[replicas, batch, tokens, width]` and the last taps - 1 inputs before it; the same of the present ones."""
         y = short_convolution(x, self.weight, before)
+        if self.bias is not None:
+            y = y + self.bias[:, None, None].to(y.dtype)
         if before is None:
             before = x.new_zeros(*x.shape[:2], self.taps - 1, x.shape[3])
         kept = torch.cat([before.to(x.dtype), x[:, :, 1 - self.taps :]], 2)
@@ -105,15 +109,36 @@ State: TypeAlias = dict[str, Tensor]
 """What a mixer carries from token to token, by name; every tensor begins with `[replicas, batch]`."""
 
 
+class ReadsFirst(nn.Module):
+    """A mixer that reads what the first layer leaves of the same tokens: `forward(x, state, first)`, where the first layer fills `first`."""
+
+    def read_first(self) -> None:
+        """Make the parameters that only later layers have."""
+        raise NotImplementedError(f"{type(self).__name__} has to define `read_first`")
+
+
+class ReadsBefore(nn.Module):
+    """An MLP that reads the token before too: `forward(x, state, after)`, with what it keeps under names that no mixer has."""
+
+    def begin(self, x: Tensor) -> State:
+        """What it keeps before the first token, for the tokens x `[replicas, batch, tokens, width]`."""
+        raise NotImplementedError(f"{type(self).__name__} has to define `begin`")
+
+
 class ShortProjection(nn.Module):
     """A linear map, the short convolution where the model has one, an activation."""
 
     def __init__(
-        self, config: ModelConfig, outputs: int, activation: Literal["silu", "none"] = "none"
+        self,
+        config: ModelConfig,
+        outputs: int,
+        activation: Literal["silu", "none"] = "none",
+        *,
+        bias: bool = False,
     ) -> None:
         super().__init__()
         self.linear = SeededLinear(config.width, outputs)
-        self.conv = SeededConv(outputs, config.conv) if config.conv else None
+        self.conv = SeededConv(outputs, config.conv, bias=bias) if config.conv else None
         self.activation = activation
 
     def forward(self, x: Tensor, state: State, name: str, after: State) -> Tensor:
@@ -231,6 +256,44 @@ def state_problems(config: ModelConfig) -> Iterator[str]:
     """What is wrong where a state of keys and values is wider than the kernels take."""
     if max(config.head_dim, config.value_dim) > WIDEST:
         yield f"head_dim {config.head_dim}, value_dim {config.value_dim}: at most {WIDEST}; take more heads"
+
+
+CHUNK_ROWS = 64
+"""Factors of a chunk in plain torch, and in the kernels for heads of 64 to 128 entries."""
+
+
+def count_factor_work(config: ModelConfig, tokens: int) -> float:
+    """Operations of `delta_product` for a token, by chunks of C = n_h R factors of R tokens, for each head.
+
+    The products of `kernels/delta/_torch_chunk.py`, a product and a sum for each of their terms:
+
+        K Kᵀ                      2 C² K
+        (I + L)⁻¹ B [V | K]       C² (K + V)         forward substitution meets half of the C² entries
+        U = U0 - W S0             2 C K V
+        S1 = S0 + Kᵀ U            2 C K V
+        Q S0                      2 R K V
+        Q Kᵀ and its product with U        2 R C K + 2 R C V
+    """
+    K, V, factors = config.head_dim, config.value_dim, config.householders
+    R = min(max(1, CHUNK_ROWS // factors), tokens)
+    C = R * factors
+    chunk = 2 * C * C * K + C * C * (K + V) + 4 * C * K * V + 2 * R * K * V + 2 * R * C * (K + V)
+    chunks = -(-tokens // R)  # the last is filled up with zeros
+    return config.heads * chunks * chunk / tokens
+
+
+def count_scan_work(config: ModelConfig, tokens: int) -> float:
+    """Operations of `rank_one_scan` for a token, for each head: diag(w) H K V, zᵀ H, u sᵀ, k vᵀ and qᵀ H 2 K V each."""
+    return config.heads * 9 * config.head_dim * config.value_dim
+
+
+def count_diagonal_work(config: ModelConfig, tokens: int) -> float:
+    """Operations of H ← diag(w) H + k vᵀ, o = qᵀ H for a token, for each head: K V, and 2 K V each of the two products."""
+    return config.heads * 5 * config.head_dim * config.value_dim
+
+
+STATE_WORK = 7
+"""Operations of a selective layer's token for every state h of a channel: Δ A and its exponential, a h, (Δ u) B, their sum, and 2 of C·h."""
 
 
 def count_key_values(config: ModelConfig, kernels: bool = False) -> int:

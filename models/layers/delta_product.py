@@ -18,6 +18,7 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
+    count_factor_work,
     count_key_values,
     fold_replicas,
     projection_to_beta,
@@ -124,20 +125,7 @@ class DeltaProduct(nn.Module):
         Returns:
             `[replicas, batch, tokens, heads, K, K]`, in float64.
         """
-        _, k, _, beta, a = self.controls(x, state or {}, {})
-        eye = torch.eye(k.shape[-1], dtype=torch.float64, device=k.device)
-        A = eye.expand(*k.shape[:3], k.shape[4], -1, -1)
-        if a is not None:
-            A = A * a.double()[..., None, None]
-        for j in range(k.shape[3]):
-            key, strength = k[:, :, :, j].double(), beta[:, :, :, j, :, None].double()
-            A = (
-                A
-                - strength[..., None]
-                * key[..., None]
-                * torch.einsum("...i,...ij->...j", key, A)[..., None, :]
-            )
-        return A
+        return multiply_factors(*self.factors(x, state))
 
     def queries(self, x: Tensor) -> Tensor:
         """The queries of tokens. They depend on no other tokens, so there must be no convolution.
@@ -174,6 +162,21 @@ class DeltaProduct(nn.Module):
         return torch.exp(-self.rate[:, None, None].exp() * F.softplus(z))
 
 
+def multiply_factors(beta: Tensor, keys: Tensor, gate: Tensor) -> Tensor:
+    """The products (I - β_n k_n k_nᵀ) ... (I - β_1 k_1 k_1ᵀ) · gate of β `[R,B,T,n_h,H]`, keys `[R,B,T,n_h,H,K]` and gates `[R,B,T,H]`.
+
+    The result is `[R,B,T,H,K,K]`, in float64.
+    """
+    beta, keys = beta.double(), keys.double()
+    eye = torch.eye(keys.shape[-1], dtype=torch.float64, device=keys.device)
+    A = gate.double()[..., None, None] * eye
+    for j in range(keys.shape[3]):
+        key = keys[:, :, :, j]
+        read = torch.einsum("...i,...ij->...j", key, A)
+        A = A - (beta[:, :, :, j, :, None] * key)[..., None] * read[..., None, :]
+    return A
+
+
 FAMILIES = (
     Family(
         "deltaproduct",
@@ -185,5 +188,6 @@ FAMILIES = (
         example={"householders": 2, "gated": True},
         problems=state_problems,
         kept=count_key_values,
+        work=count_factor_work,
     ),
 )

@@ -110,6 +110,13 @@ def count_matrix_entries(config: ModelConfig, kernels: bool = False) -> int:
     return config.heads * config.head_dim**2
 
 
+def count_work(config: ModelConfig, tokens: int) -> float:
+    """Operations of a token for each head: A H 2 K² V, k vᵀ and qᵀ H 2 K V each; for the range (0, 1) N Nᵀ, 2 K³, unless A is M itself."""
+    K, V = config.head_dim, config.value_dim
+    square = 2 * K**3 if config.range == (0, 1) and config.strength != "direct" else 0
+    return config.heads * (2 * K * K * V + 4 * K * V + square)
+
+
 FAMILIES = (
     Family(
         "matrix",
@@ -119,5 +126,6 @@ FAMILIES = (
         LINEAR_OPTIONS,
         written_out=count_matrix_entries,
         kept=count_matrix_entries,
+        work=count_work,
     ),
 )

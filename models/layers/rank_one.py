@@ -1,4 +1,4 @@
-"""Layers with transitions diag(w) + u zᵀ: GLA (u = 0), RWKV-7-like and Complex-KDA-like."""
+"""Layers with transitions diag(w) + u zᵀ: GLA (u = 0), a simpler RWKV-7 and Complex KDA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from ._seeded import (
     SeededLinear,
     ShortProjection,
     State,
+    count_diagonal_work,
     count_key_values,
+    count_scan_work,
     fold_replicas,
     make_value_projection,
     projection_to_beta,
@@ -32,12 +34,12 @@ class RankOne(nn.Module):
     """H ← (diag(w) + u zᵀ) H + k vᵀ, o = qᵀ H, with w, u, z of the family:
 
     - `gla`: w in the range, u = 0.
-    - `rwkv7`: w = exp(-σ/√e), u = -c κ̂, z = a ⊙ κ̂, a in (0, 1), c = 1 or 2 by the range; the key written is
-      k ⊙ (1 + (a - 1) ⊙ α) with α learned.
+    - `rwkv7_like`: w = exp(-σ/√e), u = -c κ̂, z = a ⊙ κ̂, a in (0, 1), c = 1 or 2 by the range; the key written is
+      k ⊙ (1 + (a - 1) ⊙ α) with α learned. RWKV-7 itself (`rwkv7.py`) has the transposed matrix, u = -c a ⊙ κ̂ and z = κ̂, and reads the token before too.
     - `complex_kda`: (I - β k kᵀ) diag(w): u = -β k, z = k ⊙ w, w and 1 - β in the range; β k vᵀ is written.
 
     Args:
-        config: a configuration of the family `gla`, `rwkv7` or `complex_kda`.
+        config: a configuration of the family `gla`, `rwkv7_like` or `complex_kda`.
 
     Source: arXiv 2312.06635 (GLA), arXiv 2503.14456 (RWKV-7).
     """
@@ -50,11 +52,11 @@ class RankOne(nn.Module):
         self.key = ShortProjection(config, heads * K, config.key_activation)
         self.value = make_value_projection(config, heads * V)
         self.decay = SeededLinear(config.width, heads * K, bias=True)
-        if config.family != "rwkv7" and config.strength != "direct":
+        if config.family != "rwkv7_like" and config.strength != "direct":
             assert self.decay.bias is not None
             # decays begin near .95 (.9 in the range (-1, 1)), so that states last
             self.decay.bias.data.fill_(3.0 if config.strength == "sigmoid" else 2.7)
-        if config.family == "rwkv7":
+        if config.family == "rwkv7_like":
             self.rate = SeededLinear(config.width, heads * K, bias=True)
             self.removal = nn.Parameter(torch.ones(1, heads * K))
             self.mixing = nn.Parameter(torch.ones(1, heads * K))
@@ -115,7 +117,7 @@ class RankOne(nn.Module):
         if config.family == "gla":
             w = by_head(projection_to_decay(self.decay(x), config))
             return q, w, torch.zeros_like(w), torch.zeros_like(w), k, v
-        if config.family == "rwkv7":
+        if config.family == "rwkv7_like":
             w = by_head(torch.exp(-(self.decay(x).float().sigmoid()) * _RWKV7_DECAY))
             a = by_head(self.rate(x).float().sigmoid())
             removed = l2_normalise(k * by_head(self.removal[:, None, None]).to(k.dtype))
@@ -161,15 +163,17 @@ FAMILIES = (
         LINEAR_OPTIONS,
         ("sigmoid", "hard_sigmoid", "direct"),
         kept=count_key_values,
+        work=count_diagonal_work,
     ),
     Family(
-        "rwkv7",
+        "rwkv7_like",
         RankOne,
         "H ← (diag(w) - c κ̂ (a ⊙ κ̂)ᵀ) H + k vᵀ, c = 1 or 2 by the range",
         "real, negative ones too: the matrix is similar to diag(w) less a symmetric one of rank one",
         tuple(option for option in LINEAR_OPTIONS if option != "strength"),
         problems=state_problems,
         kept=count_key_values,
+        work=count_scan_work,
     ),
     Family(
         "complex_kda",
@@ -180,5 +184,6 @@ FAMILIES = (
         ("sigmoid", "hard_sigmoid", "direct"),
         problems=state_problems,
         kept=count_key_values,
+        work=count_scan_work,
     ),
 )

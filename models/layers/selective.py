@@ -1,4 +1,8 @@
-"""A Mamba-like selective diagonal layer: every channel has V states with decays of their own."""
+"""A Mamba-like selective diagonal layer: every channel has V states with decays of their own.
+
+Its Δ, B and C are projections of the layer's input, before the convolution, and it has as many channels as its heads have rows. The
+layer of the paper is in `mamba.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from ...kernels.scans._segments import KEPT_EVERY
 from ...kernels.scans._selective import selective_decays
 from .._config import ModelConfig
 from .._families import Family
-from ._seeded import InitialState, SeededLinear, ShortProjection, State
+from ._seeded import STATE_WORK, InitialState, SeededLinear, ShortProjection, State
 
 
 class Selective(nn.Module):
@@ -22,9 +26,9 @@ class Selective(nn.Module):
     u: heads · head_dim channels; each has `value_dim` states.
 
     Args:
-        config: a configuration of the family `mamba`.
+        config: a configuration of the family `mamba_like`.
 
-    Source: arXiv 2312.00752; the range (-1, 1) arXiv 2411.12537.
+    Source: the recurrence of arXiv 2312.00752; the range (-1, 1) arXiv 2411.12537.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -90,18 +94,24 @@ def count_states(config: ModelConfig) -> int:
 
 
 def count_kept_states(config: ModelConfig, kernels: bool) -> int:
-    """h of every channel, kept for the gradients; Triton's kernels keep every sixteenth token's and compute the others again."""
+    """h of every channel, kept for the gradients; Triton's kernels keep every eighth token's and compute the others again."""
     return count_states(config) // (KEPT_EVERY if kernels else 1)
+
+
+def count_work(config: ModelConfig, tokens: int) -> float:
+    """Operations of a token for all states."""
+    return STATE_WORK * count_states(config)
 
 
 FAMILIES = (
     Family(
-        "mamba",
+        "mamba_like",
         Selective,
-        "h ← a ⊙ h + Δ B(x) u for each channel, y = C(x)·h + D u",
+        "h ← a ⊙ h + Δ B(x) u for each channel, y = C(x)·h + D u, with Δ, B and C of x",
         "a = exp(-Δ exp(A)), or 2a - 1 for the range (-1, 1)",
         ("heads", "head_dim", "value_dim", "range", "additive", "conv", "key_activation", "initial"),
         written_out=count_states,
         kept=count_kept_states,
+        work=count_work,
     ),
 )

@@ -70,6 +70,11 @@ def width_problems(config: ModelConfig) -> Iterator[str]:
         yield f"width {config.width} is no multiple of 2 · heads = {2 * config.heads}, as attention needs: choose one"
 
 
+def count_work(config: ModelConfig, tokens: int) -> float:
+    """Operations of a token: q·k and the sum of values, 2 width each, for every token so far, of which there are (tokens + 1) / 2 on average."""
+    return 4 * config.width * (tokens + 1) / 2
+
+
 FAMILIES = (
     Family(
         "transformer",
@@ -80,5 +85,6 @@ FAMILIES = (
         baseline=True,
         fixed_state=False,
         problems=width_problems,
+        work=count_work,
     ),
 )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from ...foundation._text import count_noun
 from ...theory.arithmetic._rounding import Floats
 from .._families import find_family
 from .._model import Block, Model
-from .._model_file import automaton_model
+from .._model_file import automaton_model, read_model_config
 from .._model_stepper import ModelStepper
 from ..tasks._automaton import AutomatonTask
 from ._learned import Factors, Learned, LearnedHead, Read, Target, state_target
@@ -133,7 +135,9 @@ def load_learned_model(folder: str, automaton: Automaton) -> Learned:
             "the same letters in the same order are needed"
         )
     target = _task_target(task, automaton, folder)
-    return learned_from_model(model, automaton, target=target, prefix=bos, name=folder)
+    found = learned_from_model(model, automaton, target=target, prefix=bos, name=folder)
+    part = read_model_config(Path(folder) / "config.json").part
+    return replace(found, notes=(f"a part {part}", *found.notes)) if part else found
 
 
 def learned_from_model(
@@ -174,7 +178,8 @@ def learned_from_model(
     if find_family(model.config.family).baseline:
         note = f"{model.config.family} has no linear heads: only its answers are compared"
         return Learned(name, labels, (), target, stepper, lambda _: [], None, arithmetic, (note,))
-    by_letter = model.config.layers == 1 and not model.config.conv
+    looks_back = find_family(model.config.family).looks_back
+    by_letter = model.config.layers == 1 and not model.config.conv and not looks_back
     words = np.arange(len(labels))[:, None]
     notes = []
     if not by_letter:
@@ -182,7 +187,7 @@ def learned_from_model(
         words = draw.integers(0, len(labels), (CONTEXTS, CONTEXT_LENGTH))
         notes.append(
             f"transitions depend on the context ({count_noun(model.config.layers, 'layer')}"
-            f"{', convolution' if model.config.conv else ''}): means over {CONTEXTS} random words of "
+            f"{', convolution' if model.config.conv else ''}{', token shift' if looks_back else ''}): means over {CONTEXTS} random words of "
             f"{CONTEXT_LENGTH} letters, seed {seed}; `spread` is how far they lie apart"
         )
     names = [list(state) for state in model.initial_states(1)]

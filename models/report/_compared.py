@@ -229,17 +229,20 @@ def _list_letters(
             f = h.facts[x]
             rows.append((
                 h.head.name, f.letter, " ".join(f"{s:.6g}" for s in f.strengths) or None,
-                " ".join(f"{u:.4g}" for u in inside[x]) or None, f.margin_to_2, f.reflection_rank, f.text, f.in_zero_one,
+                " ".join(f"{u:.4g}" for u in inside[x]) or None, f.margin_to_2, f.reflection_rank,
+                None if h.ranks is None else h.ranks.representation[x],
+                None if h.ranks is None or not h.ranks.points else h.ranks.swaps[x], f.full_rank, f.text, f.in_zero_one,
                 None if theirs is None else theirs[x].text,
             ))  # fmt: skip
     return Table(
         "learned-letters", "Letters",
         f"{format_part(len(shown), len(found.learned.letters), 'letter').capitalize()}. Eigenvalues are those of the exact values "
-        f"of the floats; rank(A - I) counts singular values above {found.tolerances.rank:g}; on U: β times the square of the part "
-        "of k in U.",
+        f"of the floats; ranks of A - I count singular values above {found.tolerances.rank:g}, on the subspace U of the states and on "
+        "all dimensions; H.rank: what the representation needs that was found; n - cycles: the swaps of the letter on the fewest "
+        "points (G.T3); on U: β times the square of the part of k in U.",
         (
-            "head", "letter", "β‖k‖²", "on U", "least distance from 2", "rank(A - I)", "eigenvalues", "all in [0, 1]",
-            "constructed eigenvalues",
+            "head", "letter", "β‖k‖²", "on U", "least distance from 2", "rank on U", "H.rank", "n - cycles", "rank(A - I)",
+            "eigenvalues", "all in [0, 1]", "constructed eigenvalues",
         ),
         rows, source,
     )  # fmt: skip

@@ -24,6 +24,7 @@ from ..comparison._result import Comparison, Tolerances
 from ..comparison._sources import learned_of
 from ..comparison._states import Sampling
 from ._answer import answer_model, take_chart
+from ._audited import show_audit
 from ._compared import PREDICTED, show_clusters, show_heads, show_margins, show_spectra
 from ._data import SHARES, Cell, Chart, LearnedLimits, Mark, Section, Series, Table, plain_cell
 from ._folder import ReportFolder, Trained, open_folder, open_trained
@@ -70,7 +71,7 @@ def show_model(
             sections.append(Section(slug, title, *show(place, found, limits)))
         else:
             sections.append(Section(slug, title, f"Not shown: {reason}."))
-    return (*sections, show_training(place), show_task(place))
+    return (*sections, show_audit(place, limits), show_training(place), show_task(place))
 
 
 def compare_model(place: Trained, limits: LearnedLimits) -> tuple[Comparison | None, str]:

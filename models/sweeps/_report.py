@@ -22,7 +22,8 @@ from ..report._report import MAX_BYTES, Report, write_sections
 from ..training._files import read_metrics
 from ._run import SWEEP_FILE, SweepFolder
 from ._sweep import Sweep, SweepCell, SweepRow
-from ._table import curves_chart, sweep_caption
+from ._table import curves_chart, sweep_caption, sweep_reading
+from ._values import best_value, columns_of, is_good, say_value, seed_values, tests_of
 
 MOST_CURVES = 24
 """Rows with a chart of their own seeds."""
@@ -112,14 +113,15 @@ def sweep_sections(sweep: Sweep, folder: SweepFolder, command: str = "") -> tupl
     Returns:
         Sections; the text of the first is the headline.
     """
-    states = [_state_of(row, cell, folder) for row in sweep.rows for cell in row.cells]
+    states = [_state_of(row, cell, folder) for row in sweep.rows for cell in folder.cells(sweep, row)]
     columns = list(dict.fromkeys(x for s in states if s.result for x in s.result["accuracy"]))
     files = [folder.path / SWEEP_FILE, *(folder.path / "cells" / f"{s.cell.key}.json" for s in states)]
     origin = show_origin(folder.path, "a sweep", [path for path in files if is_file(path)], command)
     curves = _show_curves(sweep, states)
     return (
         _show_answer(sweep, states, columns),
-        _show_cells(sweep, states, columns),
+        *([_show_choices(sweep, folder)] if sweep.trials else []),
+        _show_cells(sweep, states, columns, folder),
         *([curves] if curves.every else []),
         _show_settings(sweep),
         origin,
@@ -149,26 +151,9 @@ def _state_of(row: SweepRow, cell: SweepCell, folder: SweepFolder) -> _State:
     return _State(row, cell, "not run", None, "a further run trains it")
 
 
-def _measured(state: _State, measure: str, column: str) -> list[float]:
-    """The value of each seed; what was never asked counts as the worst."""
-    worst = float("inf") if measure == "bits" else 0.0
-    if state.result is None:
-        return []
-    if measure == "longest_90":
-        return [float(x) for x in state.result["longest_90"]]
-    return [worst if x is None else float(x) for x in state.result[measure].get(column, [])]
-
-
-def _is_good(value: float, sweep: Sweep) -> bool:
-    return value <= sweep.good if sweep.measure == "bits" else value >= sweep.good
-
-
-def _best(values: Sequence[float], sweep: Sweep) -> float:
-    return min(values) if sweep.measure == "bits" else max(values)
-
-
-def _say(value: float, sweep: Sweep) -> str:
-    return f"{value:,.0f}" if sweep.measure == "longest_90" else f"{value:.3f}"
+def _measured(state: _State, sweep: Sweep, column: str) -> list[float]:
+    """The value of each seed in the first arithmetic of its test; what was never asked counts as the worst."""
+    return [] if state.result is None else seed_values(state.result, sweep, column)
 
 
 def _show_answer(sweep: Sweep, states: Sequence[_State], columns: Sequence[str]) -> Section:
@@ -182,17 +167,17 @@ def _show_answer(sweep: Sweep, states: Sequence[_State], columns: Sequence[str])
         total = sum(s.count for s in own)
         figures: list[Cell] = []
         for column in shown:
-            values = [x for s in own for x in _measured(s, sweep.measure, column)]
-            good = sum(_is_good(x, sweep) for x in values)
+            values = [x for s in own for x in _measured(s, sweep, column)]
+            good = sum(is_good(x, sweep) for x in values)
             figures.append(
-                f"{_say(median(values), sweep)} ({_say(_best(values, sweep), sweep)}), {good} of {total}"
+                f"{say_value(median(values), sweep)} ({say_value(best_value(values, sweep), sweep)}), {good} of {total}"
                 if values
                 else None
             )
-        final = [x for s in own for x in _measured(s, sweep.measure, last)]
+        final = [x for s in own for x in _measured(s, sweep, last)]
         longest = [int(x) for s in own if s.result is not None for x in s.result["longest_90"]]
         if final:
-            solved = sum(_is_good(x, sweep) for x in final)
+            solved = sum(is_good(x, sweep) for x in final)
             scores.append(_Score(row.name, solved, total, median(final), max(longest)))
         reach = (
             []
@@ -211,7 +196,7 @@ def _show_answer(sweep: Sweep, states: Sequence[_State], columns: Sequence[str])
     at = "" if sweep.measure == "longest_90" or not last else f" at {last} letters"
     reach_column = [] if sweep.measure == "longest_90" else ["longest"]
     grid = Table(
-        "grid", "Every row of the sweep", _explain_grid(sweep),
+        "grid", "Every row of the sweep", _explain_grid(sweep, states),
         ("row", "seeds", *shown, *reach_column, *(["published"] if _has_published(sweep) else [])), rows, f"{SWEEP_FILE} and cells/",
     )  # fmt: skip
     rest = [s for s in states if s.status != "done"]
@@ -237,14 +222,18 @@ def _say_seeds(states: Sequence[_State]) -> str:
     return f"{counts.get('done', 0)} of {total} done" + (f", {rest}" if rest else "")
 
 
-def _explain_grid(sweep: Sweep) -> str:
+def _explain_grid(sweep: Sweep, states: Sequence[_State]) -> str:
     unit = "letters" if sweep.measure == "longest_90" else sweep.measure.replace("_", " ")
     mark = "at most" if sweep.measure == "bits" else "at least"
     reach = "" if sweep.measure == "longest_90" else (
         " The column `longest` is the number of letters up to which 90 % are right at every position: the median, and the best seed in brackets."
     )  # fmt: skip
+    named = list(
+        dict.fromkeys(next(iter(tests_of(s.result, s.cell))) for s in states if s.result is not None)
+    )
+    arithmetic = f", tested in {' and '.join(named)}" if named else ""
     return (
-        f"The {unit} at each test length: the median over the seeds that are done, the best seed in brackets, and how many of all seeds are "
+        f"The {unit} at each test length{arithmetic}: the median over the seeds that are done, the best seed in brackets, and how many of all seeds are "
         f"solved ({mark} {sweep.good:g}).{reach}"
     )
 
@@ -255,7 +244,7 @@ def _headline(sweep: Sweep, states: Sequence[_State], scores: Sequence[_Score], 
         sign = -1 if sweep.measure == "bits" else 1
         top = max(scores, key=lambda score: (score.solved, sign * score.middle))
         figures = (
-            f"{top.solved} of {count_noun(top.total, 'seed')}, {_say(top.middle, sweep)} in the median, right up to {top.reach:,} letters "
+            f"{top.solved} of {count_noun(top.total, 'seed')}, {say_value(top.middle, sweep)} in the median, right up to {top.reach:,} letters "
             "at best"
         )
         if len(sweep.rows) > 1:
@@ -277,27 +266,56 @@ def _headline(sweep: Sweep, states: Sequence[_State], scores: Sequence[_Score], 
     return first + (f" Of {count_noun(len(states), 'cell')}, {', '.join(rest)}." if rest else "")
 
 
-def _show_cells(sweep: Sweep, states: Sequence[_State], columns: Sequence[str]) -> Section:
+def _show_choices(sweep: Sweep, folder: SweepFolder) -> Section:
+    """What each row could choose, and what the trials gave."""
+    column = columns_of(sweep)[-1]
+    rows: list[tuple[Cell, ...]] = []
+    for row in sweep.rows:
+        chosen = folder.chosen(sweep, row)
+        for point in row.points:
+            found = folder.result(point.trial) or {"status": "not run"}
+            values = seed_values(found["result"], sweep, column) if found["status"] == "done" else []
+            figures = ", ".join(say_value(x, sweep) for x in values) or str(found["status"])
+            rows.append((row.name, point.name, figures, "chosen" if point is chosen else None))
+    trial = sweep.trials[0].experiment
+    text = (
+        f"Seeds {', '.join(map(str, trial.train.seeds))}, {trial.train.steps:,} steps, test words of seed {trial.eval.seed}: none of them "
+        "is a seed, or are words, of the results above."
+    )
+    table = Table(
+        "choices", "Settings that rows chose", f"{sweep.measure.replace('_', ' ')} at {column}, seed by seed.",
+        ("row", "setting", "values", "choice"), rows, "cells/",
+    )  # fmt: skip
+    return Section("choices", "Choice of settings", text, (table,))
+
+
+def _show_cells(
+    sweep: Sweep, states: Sequence[_State], columns: Sequence[str], folder: SweepFolder
+) -> Section:
     """A line for each seed of each cell."""
     measure = "accuracy" if sweep.measure == "longest_90" else sweep.measure
     rows: list[tuple[Cell, ...]] = []
     for s in states:
         for i, seed in enumerate(s.cell.experiment.train.seeds):
             figures: list[Cell] = [None] * (len(columns) + 2)
+            precision: Cell = None
             if s.result is not None:
                 values = [s.result[measure].get(column, []) for column in columns]
                 first = (s.result["first_failure"][i] or {"least": None})["least"]
+                precision = next(iter(tests_of(s.result, s.cell)))
                 figures = [
                     *(row[i] if i < len(row) else None for row in values),
                     s.result["longest_90"][i],
                     first,
                 ]
-            rows.append((s.row.name, seed, s.status, *figures, s.machine or None, s.reason or None))
+            rows.append(
+                (s.row.name, seed, s.status, *figures, precision, s.machine or None, s.reason or None)
+            )
     table = Table(
         "cells", "All cells, seed by seed", f"{measure.replace('_', ' ')} at each test length; `longest` and `first wrong` are numbers of letters.",
-        ("row", "seed", "state", *columns, "longest", "first wrong", "machine", "note"), rows, "cells/",
+        ("row", "seed", "state", *columns, "longest", "first wrong", "test in", "machine", "note"), rows, "cells/",
     )  # fmt: skip
-    return Section("cells", "All cells", sweep_caption(sweep), (table,))
+    return Section("cells", "All cells", f"{sweep_caption(sweep, folder)} {sweep_reading(sweep)}", (table,))
 
 
 def _show_curves(sweep: Sweep, states: Sequence[_State]) -> Section:

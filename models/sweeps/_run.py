@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +25,8 @@ from .._records import without_format
 from ..training._experiment import settings_difference
 from ..training._logs import check_logs
 from ..training._train import check_minutes, train
-from ._sweep import Sweep, SweepCell, sweep_as_json, sweep_from_json
+from ._sweep import Sweep, SweepCell, SweepPoint, SweepRow, sweep_as_json, sweep_from_json
+from ._values import columns_of, seed_values, worst_value
 
 CELL_FORMAT = "mirrormata-cell/1"
 SWEEP_FORMAT = "mirrormata-sweep/1"
@@ -105,6 +106,94 @@ class SweepFolder:
         if different:
             raise InputError(f"{path}: of other settings: {different}; choose another folder or remove it")
         return found
+
+    def chosen(self, sweep: Sweep, row: SweepRow) -> SweepPoint | None:
+        """The setting that a row has chosen, by the means over the trial's seeds.
+
+        What decides is the measure at the last test length; between equal ones the accuracy there, and then the accuracy within the training
+        lengths, which tells even trials apart that are never right on a whole word.
+
+        Args:
+            sweep: the sweep.
+            row: one of its rows.
+
+        Returns:
+            The setting, the first of equal ones; None where there is nothing to choose, or a trial is not finished.
+        """
+        scores = self.trial_scores(sweep, row)
+        return None if scores is None else row.points[scores.index(max(scores))]
+
+    def trial_scores(self, sweep: Sweep, row: SweepRow) -> list[tuple[float, ...]] | None:
+        """What decides between the settings of a row, the largest being the best.
+
+        Args:
+            sweep: the sweep.
+            row: one of its rows.
+
+        Returns:
+            Three numbers for each setting; None where there is nothing to choose, or a trial is not finished.
+        """
+        trials = [(point, self.result(point.trial)) for point in row.points]
+        if not trials or any(found is None for _, found in trials):
+            return None
+        sign = -1 if sweep.measure == "bits" else 1
+        column = columns_of(sweep)[-1]
+
+        def score(found: dict[str, Any]) -> tuple[float, ...]:
+            if found["status"] == "failed":
+                return (sign * worst_value(sweep), 0.0, 0.0)
+            result = found["result"]
+            values = seed_values(result, sweep, column)
+            beyond = list(result["accuracy"].values())[-1]
+            within = result.get("trained", {}).get("accuracy", [])
+            rest = [sum(x or 0.0 for x in row) / max(len(row), 1) for row in (beyond, within)]
+            return (sign * sum(values) / len(values), *rest)
+
+        return [score(found) for _, found in trials if found is not None]
+
+    def cells(self, sweep: Sweep, row: SweepRow) -> tuple[SweepCell, ...]:
+        """The cells of a row: those of the setting that it has chosen, or before that of its first.
+
+        Args:
+            sweep: the sweep.
+            row: one of its rows.
+
+        Returns:
+            At least one cell.
+        """
+        point = self.chosen(sweep, row)
+        return row.cells if point is None else point.cells
+
+    def wanted(self, sweep: Sweep) -> Iterator[SweepCell]:
+        """The cells to train, in their order.
+
+        Without a choice, every row is begun before one is finished. With one, the trials of a row come before its cells, which are
+        wanted as soon as they are decided; so a part of the rows is whole when time is short.
+
+        Args:
+            sweep: the sweep.
+
+        Yields:
+            The cells, finished ones too.
+        """
+        if not sweep.trials:
+            yield from sweep.cells
+            return
+        for row in sweep.rows:
+            yield from (point.trial for point in row.points)
+            if self.chosen(sweep, row) is not None:
+                yield from self.cells(sweep, row)
+
+    def finished(self, sweep: Sweep) -> bool:
+        """Whether all cells of a sweep have results.
+
+        Args:
+            sweep: the sweep.
+        """
+        trials = all(self.result(cell) is not None for cell in sweep.trials)
+        return trials and all(
+            self.result(c) is not None for row in sweep.rows for c in self.cells(sweep, row)
+        )
 
     def claim(self, cell: SweepCell) -> CellLock | None:
         """Take this process's lock of the cell.
@@ -205,7 +294,7 @@ def run_sweep(
     tried: set[str] = set()
     while _one_pass(sweep, place, tried, deadline, logs, say):
         pass
-    return all(place.result(cell) is not None for cell in sweep.cells)
+    return place.finished(sweep)
 
 
 def _one_pass(
@@ -213,7 +302,7 @@ def _one_pass(
 ) -> bool:
     """Go through all cells that were not `tried` here; whether one was trained."""
     before = len(tried)
-    for cell in sweep.cells:
+    for cell in place.wanted(sweep):
         left = None if deadline is None else (deadline - time.monotonic()) / 60
         if left is not None and left <= 0:
             return False
@@ -226,13 +315,24 @@ def _one_pass(
         try:
             if place.result(cell) is None:  # it may have been finished between the look and the lock
                 tried.add(cell.key)
-                _train(cell, place, left, logs, say)
+                train_cell(cell, place, left, logs, say)
         finally:
             lock.release()
     return len(tried) > before
 
 
-def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, logs: Sequence[str], say: Say) -> None:
+def train_cell(
+    cell: SweepCell, place: SweepFolder, minutes: float | None, logs: Sequence[str], say: Say
+) -> None:
+    """Train a cell whose lock this process holds, and write its result, if it comes to one.
+
+    Args:
+        cell: the cell.
+        place: the folder of results.
+        minutes: after this time the training is saved and stopped; None for no limit.
+        logs: see `run_sweep`.
+        say: called with a line about each event.
+    """
     say(f"{cell.key}: training")
     began = time.monotonic()
     try:
@@ -253,7 +353,13 @@ def _train(cell: SweepCell, place: SweepFolder, minutes: float | None, logs: Seq
     contract = outcome.contract.as_json()
     place.write(
         cell,
-        {"status": "done", "result": outcome.result, "contract": contract, "machine": describe_machine()},
+        {
+            "status": "done",
+            "result": outcome.result,
+            "contract": contract,
+            "seconds": outcome.seconds,
+            "machine": describe_machine(),
+        },
     )
     say(f"{cell.key}: done in {time.monotonic() - began:.0f} s")
 

@@ -1,10 +1,10 @@
-"""`Sweep`: a TOML file whose rows and grid make experiments, each a cell; all rows have the same budget."""
+"""`Sweep`: a TOML file whose rows and grid make experiments, each a cell; all rows have the same budget, and the same tuning."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -21,11 +21,28 @@ Budget: TypeAlias = tuple[int, int, Span]
 """Steps, batch and training lengths, which all rows of a table share."""
 
 
+class Tuning(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The section `[tuning]`: every row chooses one of the same settings before its seeds are trained.
+
+    Attributes:
+        points: the settings, each a table of entries that replace those of the row; at least two.
+        seeds: the seeds that are trained to choose, different from those of the rows.
+        share: the fraction of the steps for which they are trained, above 0 and at most 1.
+        test_seed: the seed of the words that decide, different from that of the final tests.
+    """
+
+    points: list[dict[str, Any]]
+    seeds: list[int]
+    share: float = 0.2
+    test_seed: int = 1
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """The file's entries: the experiment's sections as a base, and what varies.
 
     `rows`: overrides, each with a `row` name; `grid`: values of entries, every combination for every row.
-    `seeds_a_cell`: how many seeds are trained together, 0 for all. `measure`: what the table shows.
+    `seeds_a_cell`: how many seeds are trained together, 0 for all. `measure`: what the table shows. `source`: the budget of the
+    publication, in words. `tuning`: None where nothing is chosen.
     """
 
     name: str
@@ -33,6 +50,8 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
     measure: Literal["accuracy", "scaled_accuracy", "exact", "longest_90", "bits"] = "accuracy"
     good: float = 0.9
     seeds_a_cell: int = 0
+    source: str = ""
+    tuning: Tuning | None = None
     task: dict[str, Any] = {}
     model: dict[str, Any] = {}
     train: dict[str, Any] = {}
@@ -57,18 +76,35 @@ class SweepCell:
 
 
 @dataclass(frozen=True)
+class SweepPoint:
+    """A setting that a row may choose.
+
+    Attributes:
+        name: what it sets, in words.
+        trial: the cell that is trained to choose.
+        cells: the cells of the row's seeds, if it is chosen.
+    """
+
+    name: str
+    trial: SweepCell
+    cells: tuple[SweepCell, ...]
+
+
+@dataclass(frozen=True)
 class SweepRow:
     """A line of the table.
 
     Attributes:
         name: the name of the row, which its first table cell shows.
         published: the value that the source publishes for it, or "".
-        cells: the cells of its seeds.
+        cells: the cells of its seeds; where it chooses among points, those of the first (`SweepFolder.cells` has the chosen ones).
+        points: the settings among which it chooses; empty for none.
     """
 
     name: str
     published: str
     cells: tuple[SweepCell, ...]
+    points: tuple[SweepPoint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +117,7 @@ class Sweep:
         measure: accuracy, scaled_accuracy, exact, longest_90 or bits.
         good: the value from which on a seed counts as converged; for bits, the largest such value.
         rows: at least one.
+        source: the budget of the publication, in words; may be empty.
     """
 
     name: str
@@ -88,12 +125,23 @@ class Sweep:
     measure: str
     good: float
     rows: tuple[SweepRow, ...]
+    source: str = ""
 
     @property
     def cells(self) -> list[SweepCell]:
         """The cells of all rows, first seeds first, so that every row is begun before one is finished."""
-        longest = max(len(row.cells) for row in self.rows)
-        return [row.cells[i] for i in range(longest) for row in self.rows if i < len(row.cells)]
+        return interleave([row.cells for row in self.rows])
+
+    @property
+    def trials(self) -> list[SweepCell]:
+        """The cells that are trained to choose settings, the first points of all rows first; empty where nothing is chosen."""
+        return interleave([tuple(point.trial for point in row.points) for row in self.rows])
+
+
+def interleave(rows: Sequence[tuple[SweepCell, ...]]) -> list[SweepCell]:
+    """The cells of several rows, the first of each before the second of any."""
+    longest = max((len(cells) for cells in rows), default=0)
+    return [cells[i] for i in range(longest) for cells in rows if i < len(cells)]
 
 
 def read_sweep(path: str | Path) -> Sweep:
@@ -123,17 +171,34 @@ def read_sweep(path: str | Path) -> Sweep:
     doubled = [row.name for i, row in enumerate(rows) if row.name in {r.name for r in rows[:i]}]
     if doubled:
         raise InputError(f"{name}: two rows are called {doubled[0]!r}; give each row another name")
-    keys = [cell.key for row in rows for cell in row.cells]
+    keys = [cell.key for row in rows for cell in row.cells] if file.tuning is None else []
     if same := sorted({key for key in keys if keys.count(key) > 1}):
         raise InputError(
             f"{name}: two rows would have the files {same[0]!r}: names differ in more than signs and spaces; rename one"
         )
+    if file.tuning is not None:
+        _check_tuning(file.tuning, rows, name)
     budgets = {budget for _, budget in found}
     if len(budgets) > 1:
         raise InputError(
             f"{name}: rows have different steps, batches or training lengths {sorted(budgets)}: a table needs the same"
         )
-    return Sweep(file.name, file.caption, file.measure, file.good, rows)
+    return Sweep(file.name, file.caption, file.measure, file.good, rows, file.source)
+
+
+def _check_tuning(tuning: Tuning, rows: Sequence[SweepRow], name: str) -> None:
+    """`InputError` for settings that leave nothing to choose, or names of files that are the same."""
+    if len(tuning.points) < 2 or not tuning.seeds:
+        raise InputError(
+            f"{name}: tuning needs at least two points and a seed; leave it out to choose nothing"
+        )
+    if not 0 < tuning.share <= 1:
+        raise InputError(f"{name}: tuning.share is {tuning.share}: a fraction above 0 and up to 1 is needed")
+    names = [_file_name(row.name) for row in rows]
+    if same := sorted({x for x in names if names.count(x) > 1}):
+        raise InputError(
+            f"{name}: two rows would have the files {same[0]!r}: names differ in more than signs and spaces; rename one"
+        )
 
 
 def sweep_as_json(sweep: Sweep) -> dict[str, Any]:
@@ -142,7 +207,15 @@ def sweep_as_json(sweep: Sweep) -> dict[str, Any]:
         {
             "row": row.name,
             "published": row.published,
-            "cells": [{"key": cell.key, "experiment": cell.experiment.as_json()} for cell in row.cells],
+            "cells": [_cell_json(cell) for cell in row.cells],
+            "points": [
+                {
+                    "name": p.name,
+                    "trial": _cell_json(p.trial),
+                    "cells": [_cell_json(cell) for cell in p.cells],
+                }
+                for p in row.points
+            ],
         }
         for row in sweep.rows
     ]
@@ -151,8 +224,13 @@ def sweep_as_json(sweep: Sweep) -> dict[str, Any]:
         "caption": sweep.caption,
         "measure": sweep.measure,
         "good": sweep.good,
+        "source": sweep.source,
         "rows": rows,
     }
+
+
+def _cell_json(cell: SweepCell) -> dict[str, Any]:
+    return {"key": cell.key, "experiment": cell.experiment.as_json()}
 
 
 def sweep_from_json(data: Any, name: str) -> Sweep:
@@ -165,19 +243,23 @@ def sweep_from_json(data: Any, name: str) -> Sweep:
     Raises:
         InputError: they are not those of a sweep.
     """
+
+    def cells_of(cells: Any, row: str) -> tuple[SweepCell, ...]:
+        return tuple(SweepCell(x["key"], row, experiment_from_dict(x["experiment"], name)) for x in cells)
+
+    def points_of(row: Any) -> tuple[SweepPoint, ...]:
+        return tuple(
+            SweepPoint(p["name"], cells_of([p["trial"]], row["row"])[0], cells_of(p["cells"], row["row"]))
+            for p in row.get("points", [])
+        )
+
     try:
         rows = tuple(
-            SweepRow(
-                row["row"],
-                row["published"],
-                tuple(
-                    SweepCell(cell["key"], row["row"], experiment_from_dict(cell["experiment"], name))
-                    for cell in row["cells"]
-                ),
-            )
+            SweepRow(row["row"], row["published"], cells_of(row["cells"], row["row"]), points_of(row))
             for row in data["rows"]
         )
-        found = Sweep(data["name"], data["caption"], data["measure"], float(data["good"]), rows)
+        source = str(data.get("source", ""))
+        found = Sweep(data["name"], data["caption"], data["measure"], float(data["good"]), rows, source)
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{name}: not the list of a sweep's cells; `run_sweep` writes it again") from None
     if not all(row.cells for row in found.rows) or not found.rows:
@@ -205,11 +287,55 @@ def _rows(file: _File, name: str) -> Iterator[tuple[SweepRow, Budget]]:
                 raise InputError(f"{where}: {error}") from None
             if file.measure == "bits" and not isinstance(task, LanguageTask):
                 raise InputError(f"{where}: measure bits is for text; choose another")
-            row = SweepRow(label, published, tuple(_cells(experiment, label, file.seeds_a_cell)))
+            _check_measure(file.measure, task.own_lengths, where)
+            points = tuple(_points(data, file, label, where))
+            cells = points[0].cells if points else tuple(_cells(experiment, label, file.seeds_a_cell))
+            row = SweepRow(label, published, cells, points)
             yield row, (experiment.train.steps, experiment.train.batch, experiment.train_lengths(task))
 
 
-def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[SweepCell]:
+def _check_measure(measure: str, whole_words: bool, where: str) -> None:
+    """`InputError` for a measure that has no meaning where only whole words are asked."""
+    if whole_words and measure in {"exact", "longest_90"}:
+        raise InputError(
+            f"{where}: measure {measure} is for labels after every prefix, and only whole words are asked here; take accuracy or "
+            "scaled_accuracy"
+        )
+
+
+def _points(data: dict[str, Any], file: _File, row: str, where: str) -> Iterator[SweepPoint]:
+    """What the row may choose among, and the cells that each choice would have."""
+    tuning = file.tuning
+    if tuning is None:
+        return
+    for i, point in enumerate(tuning.points):
+        own = json.loads(json.dumps(data))
+        for entry, value in point.items():
+            _set(own, entry, value, where)
+        experiment = experiment_from_dict(own, f"{where}: tuning point {i + 1}")
+        if set(tuning.seeds) & set(experiment.train.seeds) or tuning.test_seed == experiment.eval.seed:
+            raise InputError(
+                f"{where}: tuning has seeds {tuning.seeds} and test_seed {tuning.test_seed}: both must differ from those of the row, "
+                "or the choice would be made on what is reported"
+            )
+        name = ", ".join(_text(k, v) for k, v in point.items()) or "as it is"
+        train, test = experiment.train, experiment.eval
+        trial = msgspec.structs.replace(
+            experiment,
+            train=msgspec.structs.replace(
+                train, seeds=tuple(tuning.seeds), steps=max(1, round(tuning.share * train.steps))
+            ),
+            eval=msgspec.structs.replace(test, seed=tuning.test_seed),
+        )
+        key = f"{_file_name(row)}_point_{i + 1}"
+        yield SweepPoint(
+            name,
+            SweepCell(f"{key}_trial", row, trial),
+            tuple(_cells(experiment, row, file.seeds_a_cell, key)),
+        )
+
+
+def _cells(experiment: Experiment, row: str, seeds_a_cell: int, key: str = "") -> Iterator[SweepCell]:
     seeds = experiment.train.seeds
     together = seeds_a_cell or len(seeds)
     for i in range(0, len(seeds), together):
@@ -217,8 +343,11 @@ def _cells(experiment: Experiment, row: str, seeds_a_cell: int) -> Iterator[Swee
         part = msgspec.structs.replace(
             experiment, train=msgspec.structs.replace(experiment.train, seeds=some)
         )
-        kept = "".join(c if c.isalnum() or c in "-." else "_" for c in row)
-        yield SweepCell(f"{kept}_seeds_{'_'.join(map(str, some))}", row, part)
+        yield SweepCell(f"{key or _file_name(row)}_seeds_{'_'.join(map(str, some))}", row, part)
+
+
+def _file_name(row: str) -> str:
+    return "".join(c if c.isalnum() or c in "-." else "_" for c in row)
 
 
 def _set(data: dict[str, Any], entry: str, value: Any, name: str) -> None:

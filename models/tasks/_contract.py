@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,11 @@ from ._sampling import Labels, Words
 
 Fidelity = Literal["same", "reconstruction", "extension"]
 """How true a task is to its source: its own set-up, one rebuilt where the source leaves details open, or a task that it does not have."""
-FORMAT = "mirrormata-task/1"
+Supervision = Literal["per_prefix", "last", "whole_words"]
+"""Where there are labels: after every prefix; after the last letter of training words; or words of their own lengths, asked at their ends."""
+FORMAT = "mirrormata-task/2"
+FIRST_FORMAT = "mirrormata-task/1"
+"""That of version 0.1, where the protocol `formal_language` was what `formal_language_prefix` is now."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,11 +32,11 @@ class TaskContract:
 
     Attributes:
         task: the name of the task.
-        alphabet: the letters' texts, BOS last if there is one.
+        alphabet: the letters' texts; after them BOS and the end letter, if there are such.
         classes: the number of labels, at least 1.
         order: how words are read.
         labels: what the labels are: `state`, `output`, or a description.
-        supervision: where there are labels: `per_prefix`, `last`, or a description.
+        supervision: where there are labels: `per_prefix`, `last`, `whole_words`, or a description.
         bos: whether words begin with an extra letter, which has no label.
         words: how the words are drawn.
         held_out: pairs of letters, as texts, that training words do not have.
@@ -42,6 +46,7 @@ class TaskContract:
         source: where the task comes from; may be empty.
         chance: the accuracy of guessing, 1 / classes.
         settings: the settings from which the task can be built again (`task_from_settings`).
+        end: the text of the extra letter at the end of every word, which the label belongs to; empty for none.
     """
 
     task: str
@@ -59,6 +64,7 @@ class TaskContract:
     source: str
     chance: float
     settings: dict[str, Any]
+    end: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the entries as rows of a table.
@@ -72,13 +78,17 @@ class TaskContract:
             ("alphabet", f"{len(self.alphabet)} letters: {_some(self.alphabet)}"),
             ("order", self.order),
             ("labels", f"{self.labels}, {self.classes} classes, chance {self.chance:.3g}"),
-            ("supervision", f"{self.supervision}, {'with' if self.bos else 'without'} BOS"),
+            (
+                "supervision",
+                f"{self.supervision}, {'with' if self.bos else 'without'} BOS"
+                + (f", asked after {self.end}" if self.end else ""),
+            ),
             ("words", self.words + (f"; pairs held out: {_some(self.held_out)}" if self.held_out else "")),
             (
                 "lengths",
                 f"train {low if low == high else f'{low}-{high}'}, test {', '.join(self.test_lengths)}",
             ),
-            ("fidelity", f"{self.fidelity} of {self.source}" if self.source else self.fidelity),
+            ("fidelity", f"{_FIDELITIES[self.fidelity]} {self.source}" if self.source else self.fidelity),
         ]
 
     def __repr__(self) -> str:
@@ -104,6 +114,9 @@ class TaskContract:
         write_text(path, json.dumps(self.as_json(), indent=1, ensure_ascii=False) + "\n")
 
 
+_FIDELITIES = {"same": "the task of", "reconstruction": "a reconstruction of", "extension": "an extension of"}
+
+
 def read_contract(path: str | Path) -> TaskContract:
     """Read the contract of a task from a `task.json`.
 
@@ -117,8 +130,11 @@ def read_contract(path: str | Path) -> TaskContract:
         InputError: the file cannot be read, or is not a contract; the line names the entry.
     """
     data = read_json(path)
-    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+    form = data.pop("format", None) if isinstance(data, dict) else None
+    if form not in (FORMAT, FIRST_FORMAT):
         raise InputError(f'{path}: not a task contract ("format": "{FORMAT}")')
+    if form == FIRST_FORMAT and "settings" in data:
+        data["settings"] = rename_protocol(data["settings"])
     if unknown := sorted(set(data) - {f.name for f in fields(TaskContract)}):
         raise InputError(f"{path}: entry {unknown[0]!r} is unknown")
     contract = record_of(data, TaskContract, str(path))
@@ -126,6 +142,13 @@ def read_contract(path: str | Path) -> TaskContract:
     if problems:
         raise InputError(f"{path}: {'; '.join(problems)}")
     return contract
+
+
+def rename_protocol(settings: Any) -> Any:
+    """The settings of a task of version 0.1 with the name that their protocol has now."""
+    if isinstance(settings, dict) and settings.get("protocol") == "formal_language":
+        return {**settings, "protocol": "formal_language_prefix"}
+    return settings
 
 
 def _problems(contract: TaskContract) -> Iterator[str]:
@@ -173,26 +196,44 @@ class Protocol:
         test_lengths: lengths, or spans over whose lengths figures are averaged.
         labels: `state` or `output`.
         words: `uniform`, `live` or `spaced`, see `Sampler`.
-        supervision: `per_prefix`, or `last`: only the last label of a word is learned.
+        supervision: `per_prefix`; `last`: only the last label of a word is learned; or `whole_words`: the words of a batch have
+            lengths of their own, in training and in tests, and only the label of a whole word is asked.
         bos: whether words begin with an extra letter.
         fidelity: how closely tasks of the protocol follow its source.
         source: a paper; may be empty.
+        end: the text of a letter that ends every whole word and has its label; empty for none.
     """
 
     train_lengths: tuple[int, int]
     test_lengths: tuple[int | tuple[int, int], ...]
     labels: Labels = "state"
     words: Words = "uniform"
-    supervision: Literal["per_prefix", "last"] = "per_prefix"
+    supervision: Supervision = "per_prefix"
     bos: bool = True
     fidelity: Fidelity = "reconstruction"
     source: str = ""
+    end: str = ""
 
 
 PROTOCOLS = {
     "word_problem": Protocol((128, 128), (128, 256, 512), source="arXiv 2502.10297, word problems"),
+    # the source counts the answer as a token of the word: 3 to 40 tokens there are 2 to 39 that are read
     "formal_language": Protocol(
-        (3, 40), ((40, 256),), labels="output", bos=False, source="arXiv 2411.12537, formal languages"
+        (2, 39),
+        ((39, 255),),
+        labels="output",
+        supervision="whole_words",
+        bos=False,
+        fidelity="extension",
+        source="arXiv 2411.12537, formal languages",
+    ),
+    "formal_language_prefix": Protocol(
+        (3, 40),
+        ((40, 256),),
+        labels="output",
+        bos=False,
+        fidelity="extension",
+        source="arXiv 2411.12537, formal languages",
     ),
     "error_control": Protocol((1, 60), (60, 100, 1000), source="arXiv 2605.07755, error control"),
 }
@@ -203,6 +244,8 @@ LANGUAGE = Protocol(
     (512, 512), ((1, 512), (513, 1024), (1025, 2048), (2049, 4096)), bos=False, fidelity="extension"
 )
 """Lengths of text: bits per byte by position, to eight times the training length."""
+ASKED = Protocol((512, 512), (512, 1024, 2048, 4096, 8192), bos=False, fidelity="extension")
+"""Lengths of words of letters and questions among text, to sixteen times the training length."""
 _OWN = Protocol((32, 32), (32, 64, 128), fidelity="extension")
 
 SCALED_ACCURACY = {
@@ -215,7 +258,7 @@ SCALED_ACCURACY = {
         "deltanet[0,1]": 0.314, "deltanet[-1,1]": 0.971,
     },
 }  # fmt: skip
-"""Published for `formal_language` (arXiv 2411.12537, its table of formal languages)."""
+"""Published for `formal_language` (arXiv 2411.12537, its table of formal languages): the best of three seeds."""
 
 
 def published_protocol(name: str | None, spec: str) -> Protocol:
@@ -230,17 +273,20 @@ def published_protocol(name: str | None, spec: str) -> Protocol:
 
     Examples:
         >>> published_protocol("formal_language", "parity").train_lengths
-        (3, 40)
+        (2, 39)
     """
     if name is None:
         return _OWN
     protocol = PROTOCOLS[name]
-    if name == "formal_language" and spec.startswith("mod_arith"):
-        return Protocol(
-            protocol.train_lengths, protocol.test_lengths, "output", "live", bos=False, source=protocol.source
-        )
-    if spec.endswith("_tokens]"):
-        return Protocol(
-            protocol.train_lengths, protocol.test_lengths, protocol.labels, "spaced", source=protocol.source
-        )
-    return protocol
+    if name == "formal_language":
+        protocol = replace(protocol, fidelity=_formal_language_fidelity(spec))
+    if name.startswith("formal_language") and spec.startswith("mod_arith"):
+        return replace(protocol, words="live", end="=" if name == "formal_language" else "")
+    return replace(protocol, words="spaced") if spec.endswith("_tokens]") else protocol
+
+
+def _formal_language_fidelity(spec: str) -> Fidelity:
+    """Parity and arithmetic without brackets are drawn as the source draws them; its expressions with brackets in another way."""
+    if spec in {"parity", "mod_arith:5"}:
+        return "same"
+    return "reconstruction" if spec.startswith("mod_arith:5") else "extension"

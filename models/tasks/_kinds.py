@@ -9,10 +9,13 @@ from typing import Any
 
 from ...constructions._conversions import AutomatonLike
 from .._records import record_of
+from ._asked_in_text import PREFIX, AskedInText
 from ._automaton import AutomatonTask
 from ._language import LanguageTask
+from ._packages import PackageTask
 from ._recall import AssociativeRecall, StateRecall
 from ._task import Task, TaskSettings, automaton_to_spec
+from ._tokens import TokenTask
 
 
 def task_from_settings(settings: TaskSettings | dict[str, Any] | AutomatonLike) -> Task:
@@ -23,7 +26,7 @@ def task_from_settings(settings: TaskSettings | dict[str, Any] | AutomatonLike) 
             with all else left to the defaults.
 
     Returns:
-        An `AutomatonTask`, or the task of `recall`, `state_recall:...` or `text`.
+        An `AutomatonTask`, or the task of `recall`, `state_recall:...`, `text`, `package:...`, `tokens:...` or `asked_in_text:...`.
 
     Raises:
         InputError: an entry is wrong, or the SPEC names nothing.
@@ -38,6 +41,12 @@ def task_from_settings(settings: TaskSettings | dict[str, Any] | AutomatonLike) 
         settings = TaskSettings(spec=automaton_to_spec(settings))
     if settings.spec == "text" or settings.spec.startswith("text:"):
         return LanguageTask(settings)
+    if settings.spec.startswith(PREFIX):
+        return AskedInText(settings)
+    if settings.spec.startswith("package:"):
+        return PackageTask(settings)
+    if settings.spec.startswith("tokens:"):
+        return TokenTask(settings)
     if settings.spec == "recall":
         return AssociativeRecall(settings)
     if settings.spec.startswith("state_recall:"):

@@ -9,10 +9,11 @@ import hashlib
 import os
 import platform
 import sysconfig
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -101,17 +102,28 @@ def read_corpus(place: str, most: int = 1 << 28) -> Corpus:
         InputError: there is no such place, or it holds no text.
         LimitError: there are more than `most` bytes.
     """
+    files, name = text_files(place)
+    root = Path(place)
+    return _corpus(name, root.parent if is_file(root) else root, files, most)
+
+
+def text_files(place: str) -> tuple[list[Path], str]:
+    """A file, or all files of a folder but hidden ones, in the order of their paths; and the name of the place.
+
+    Raises:
+        InputError: there is no such place.
+    """
     root = Path(place)
     if is_file(root):
-        return _corpus(root.name, root.parent, [root], most)
+        return [root], root.name
     if not is_folder(root):
         raise InputError(f"{place}: no such file or folder of text")
-    files = [
+    found = [
         path
         for path in _files(root, lambda folder: not folder.startswith("."))
         if is_file(path) and not path.name.startswith(".")
     ]
-    return _corpus(root.resolve().name, root, files, most)
+    return sorted(found, key=lambda p: p.relative_to(root).parts), root.resolve().name
 
 
 def _files(root: Path, kept: Callable[[str], bool]) -> Iterator[Path]:
@@ -124,14 +136,29 @@ def _corpus(name: str, root: Path, paths: Sequence[Path], most: int) -> Corpus:
     total = sum(path.stat().st_size for path in paths)
     if total > most:
         raise LimitError(f"{name}: {total:,} bytes, more than {most:,}; give a smaller text")
-    digest, texts = hashlib.sha256(), []
-    for path in sorted(paths, key=lambda p: p.relative_to(root).parts):
+    files = []
+    for path in paths:
         try:
-            text = path.read_bytes()
+            files.append((path.relative_to(root).as_posix(), path.read_bytes()))
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
+    return corpus_of_texts(name, files)
+
+
+def corpus_of_texts(name: str, files: Iterable[tuple[str, bytes]]) -> Corpus:
+    """A corpus of files in the order of their paths, without those that are empty or have a zero byte.
+
+    Args:
+        name: what it is called.
+        files: the path of each, with `/` between its parts, and its contents.
+
+    Raises:
+        InputError: they hold no text, or too little.
+    """
+    digest, texts = hashlib.sha256(), []
+    for path, text in sorted(files, key=lambda file: PurePosixPath(file[0]).parts):
         if text and b"\0" not in text:
-            digest.update(f"{path.relative_to(root).as_posix()}\0{len(text)}\0".encode() + text)
+            digest.update(f"{path}\0{len(text)}\0".encode() + text)
             texts.append(text)
     if not texts or (len(texts) == 1 and len(texts[0]) < EVERY):
         raise InputError(f"{name}: holds no text, or too little to divide into training and test")
@@ -155,6 +182,8 @@ def _letters(texts: Sequence[bytes]) -> Array:
 
 
 BYTES = 256
+BLOCK = 1 << 22
+"""Letters that are counted at once."""
 PLAIN = ("spec", "fidelity", "source")
 """Entries of `[task]` that mean something for text."""
 
@@ -173,14 +202,26 @@ class LanguageTask:
 
     settings: TaskSettings
     whole: bool = False
+    own_entries: ClassVar[tuple[str, ...]] = ()
     bos = False
-    letters = BYTES + 1
-    classes = BYTES
+    own_lengths = False
+
+    @property
+    def classes(self) -> int:
+        """The number of different letters that can come next."""
+        return BYTES
+
+    @property
+    def letters(self) -> int:
+        """The same, and the boundary after a file."""
+        return self.classes + 1
 
     def __post_init__(self) -> None:
         plain = TaskSettings(spec=self.settings.spec)
         for entry in TaskSettings.__struct_fields__:
-            if entry not in PLAIN and getattr(self.settings, entry) != getattr(plain, entry):
+            if entry not in (*PLAIN, *self.own_entries) and getattr(self.settings, entry) != getattr(
+                plain, entry
+            ):
                 raise InputError(f"task: {entry} means nothing for text; leave it out")
 
     @cached_property
@@ -203,11 +244,16 @@ class LanguageTask:
     @property
     def unigram_bits(self) -> float:
         """Entropy of the test's bytes in bits: what a model that looks at no byte can reach."""
-        counts = np.bincount(self.test_text, minlength=BYTES)[:BYTES]
+        text, counts = self.test_text, np.zeros(self.letters, dtype=np.int64)
+        for at in range(0, len(text), BLOCK):
+            counts += np.bincount(text[at : at + BLOCK], minlength=self.letters)
+        counts = counts[: self.classes]
         shares = counts[counts > 0] / counts.sum()
         return float(-(shares * np.log2(shares)).sum())
 
-    def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
+    def batches(
+        self, seeds: Sequence[int], step: int, words: int, length: int, shortest: int | None = None
+    ) -> Batch:
         """The windows of the training text for one step: `words` windows for each seed.
 
         Args:
@@ -215,6 +261,7 @@ class LanguageTask:
             step: the training step, counted from 0; the windows depend only on the seed and the step.
             words: the number of words of each seed, at least 1.
             length: the number of letters of each word.
+            shortest: None, since all words have this length.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.
@@ -229,7 +276,7 @@ class LanguageTask:
             )
         windows = np.lib.stride_tricks.sliding_window_view(text, length + 1)
         drawn = [generator(TRAINING, seed, step).integers(0, len(windows), size=words) for seed in seeds]
-        return _next_bytes(windows[np.stack(drawn)])
+        return _next_letters(windows[np.stack(drawn)], self.classes)
 
     def stream(self, seed: int, words: int, length: int) -> Iterator[Batch]:
         """Yield test words in pieces, from evenly spaced places of the test text, which is treated as a circle.
@@ -254,7 +301,8 @@ class LanguageTask:
         starts = first + np.arange(words)[:, None] * len(text) // words
         for at in range(0, length, PIECE):
             tokens = min(PIECE, length - at)
-            yield _next_bytes(np.take(text, starts + at + np.arange(tokens + 1), mode="wrap"))
+            places = (starts + at + np.arange(tokens + 1)) % len(text)
+            yield _next_letters(text[places], self.classes)
 
     def contract(self, train_lengths: Span, test_lengths: tuple[str, ...]) -> TaskContract:
         """Describe the task; the text is described by its size and digest.
@@ -277,7 +325,9 @@ class LanguageTask:
         )  # fmt: skip
 
 
-def _next_bytes(windows: Array) -> Batch:
-    """From windows `[..., tokens + 1]`: letters, and what comes after each."""
+def _next_letters(windows: Array, boundary: int) -> Batch:
+    """From windows `[..., tokens + 1]`: letters, and what comes after each; nothing to learn where that is the boundary."""
+    if windows.dtype.kind == "u":  # of token files
+        windows = windows.astype(np.int64)
     labels = windows[..., 1:]
-    return Batch(windows[..., :-1], np.where(labels == BOUNDARY, np.int16(IGNORED), labels))
+    return Batch(windows[..., :-1], np.where(labels == boundary, windows.dtype.type(IGNORED), labels))

@@ -31,6 +31,7 @@ class _Recall(ABC):
 
     settings: TaskSettings
     bos = False
+    own_lengths = False
 
     @property
     def protocol(self) -> Published:
@@ -42,7 +43,9 @@ class _Recall(ABC):
         """Values."""
         return self.settings.values
 
-    def batches(self, seeds: Sequence[int], step: int, words: int, length: int) -> Batch:
+    def batches(
+        self, seeds: Sequence[int], step: int, words: int, length: int, shortest: int | None = None
+    ) -> Batch:
         """The training words of one step: `words` words for each seed, different for different seeds.
 
         Args:
@@ -50,6 +53,7 @@ class _Recall(ABC):
             step: the training step, counted from 0; the words depend only on the seed and the step.
             words: the number of words of each seed, at least 1.
             length: the number of letters of each word.
+            shortest: None, since all words have this length.
 
         Returns:
             Letters and labels `[seeds, words, tokens]`.

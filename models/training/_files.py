@@ -1,6 +1,6 @@
 """What a training writes while it runs: checkpoints and metrics.
 
-A checkpoint is parameters, optimizer and step in one safetensors file, written whole; nothing is ever unpickled. The metrics are
+A checkpoint is parameters, optimizer, average of the weights and step in one safetensors file, written whole; nothing is ever unpickled. The metrics are
 a JSON line for each step that is logged, cut back to the checkpoint when the training goes on.
 """
 
@@ -22,6 +22,8 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_
 from ...foundation._errors import InputError
 from ...foundation._files import is_there, read_text, shown_path, system_errors, whole_file, write_text
 from .._records import without_format
+from ._averaging import WeightAverage
+from ._budget import Budget, budget_from_text
 from ._experiment import settings_difference
 
 FORMAT = "mirrormata-checkpoint/1"
@@ -39,15 +41,22 @@ def save_checkpoint(
     step: int,
     settings: dict[str, Any],
     write: bool,
+    budget: Budget | None,
+    average: WeightAverage | None = None,
 ) -> None:
     """Write a checkpoint whole or not at all; every process calls this, and the one with `write` writes.
 
-    `settings`: of the training; `load_checkpoint` wants the same.
+    `settings`: of the training; `load_checkpoint` wants the same. `budget`: what the training has used; None where nobody counted.
+    `average`: that of the weights, if there is one.
     """
     tensors = _tensors(model, optimizer, _WRITING)[0]
+    averages = {} if average is None else average.whole_tensors()
     if not write:
         return
+    tensors |= {f"ema.{name}": value.cpu().contiguous() for name, value in averages.items()}
     metadata = {"format": FORMAT, "step": str(step), "settings": json.dumps(settings, sort_keys=True)}
+    if budget is not None:
+        metadata["budget"] = budget.as_text()
     with whole_file(path) as temporary:
         try:
             save_file(tensors, temporary, metadata=metadata)
@@ -69,9 +78,13 @@ def remove_leftovers(path: Path) -> None:
 
 
 def load_checkpoint(
-    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, Any]
-) -> int:
-    """Fill model and optimizer; the step to go on with.
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    settings: dict[str, Any],
+    average: WeightAverage | None = None,
+) -> tuple[int, Budget | None]:
+    """Fill model, optimizer and average; the step to go on with, and what the training has used, if that was counted.
 
     `InputError` in one line for a file that is cut short, no checkpoint, or one of another training.
     """
@@ -112,7 +125,11 @@ def load_checkpoint(
         optim_state_dict={"state": state, "param_groups": groups},
         options=_READING,
     )
-    return step
+    if average is not None and (wrong := average.load(_part(tensors, "ema."))):
+        raise InputError(
+            f"{path}: the average of {wrong!r} is missing or of another shape; remove it to start again"
+        )
+    return step, budget_from_text(metadata.get("budget"))
 
 
 def _tensors(

@@ -30,7 +30,7 @@ def adamw(
         for n, p in m.named_parameters()
         if "weight" in n
     }
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if id(p) in linear], "weight_decay": weight_decay},
         {"params": [p for p in parameters if id(p) not in linear], "weight_decay": 0.0},
@@ -119,9 +119,17 @@ def word_length(
     where that is 0, from the shortest; from 2 where there is one length only. One length is that of all words. Short words
     come first because a prefix of few letters says most about a letter, and among many positions it hardly counts.
     """
+    high = longest_length(step, steps, lengths, curriculum, curriculum_from)
+    return int(generator(LENGTHS, step).integers(min(lengths[0], high), high + 1))
+
+
+def longest_length(
+    step: int, steps: int, lengths: tuple[int, int], curriculum: float, curriculum_from: int = 0
+) -> int:
+    """The longest length at a step, up to which `word_length` draws."""
     low, high = lengths
     growing = curriculum * steps
     if step < growing:
         first = min(curriculum_from or (low if low < high else 2), high)
         high = round(first * (high / first) ** (step / growing))
-    return int(generator(LENGTHS, step).integers(min(low, high), high + 1))
+    return high

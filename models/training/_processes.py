@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Self
 
 import torch
@@ -12,10 +14,12 @@ from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Shard
+from torch.nn.parallel import DistributedDataParallel
 
 from ...foundation._errors import InputError
 from ...foundation._extras import needed_by
-from .._model import Block
+from .._config import ModelConfig
+from .._model import Block, Model, draw_model
 
 
 class Processes:
@@ -54,18 +58,43 @@ class Processes:
         """Whether this process writes files and the terminal."""
         return self.rank == 0
 
+    def begin_model(self, config: ModelConfig, seeds: Sequence[int]) -> Model:
+        """A model at its first weights, on this process's device, of which there is no second copy at any time.
+
+        Under FSDP this process has its shards alone; while they are made, one part of the model is whole: the embedding, a block or
+        the read-out. Every process draws all numbers, so the weights are those of one process.
+        """
+        if not self._shards:
+            return draw_model(config, seeds, lambda _, value: value.to(self.device)).to(self.device)
+        shards: dict[str, Tensor] = {}
+
+        def keep_shard(name: str, value: Tensor) -> Tensor:
+            shards[name] = shard_of(value, self.rank, self.count).to(self.device)
+            return torch.empty_like(value, device="meta")
+
+        model = draw_model(config, seeds, keep_shard)
+        warnings.filterwarnings(
+            "ignore", message="FSDP2-wrapped module"
+        )  # of in-place changes: there is none
+        self._mesh = init_device_mesh(self.device.type, (self.count,))
+        _shard(model, self._mesh)
+        state: dict[str, Any] = {k: v for k, v in model.state_dict().items() if k not in shards}
+        for name, parameter in model.named_parameters():
+            assert isinstance(parameter, DTensor)
+            state[name] = DTensor.from_local(
+                shards.pop(name), parameter.device_mesh, parameter.placements, run_check=False,
+                shape=parameter.shape, stride=parameter.stride(),
+            )  # fmt: skip
+        model.load_state_dict(state, assign=True)
+        return model
+
     def prepare(
         self, model: nn.Module, optimizer: torch.optim.Optimizer
     ) -> tuple[nn.Module, torch.optim.Optimizer]:
-        """The model and the optimizer, wrapped for DDP or sharded where there are several processes."""
+        """The model that `begin_model` made and its optimizer, wrapped for DDP where there are several processes."""
         if self.accelerator is None:
             return model, optimizer
         if self._shards:
-            warnings.filterwarnings(
-                "ignore", message="FSDP2-wrapped module"
-            )  # of in-place changes: there is none
-            self._mesh = init_device_mesh(self.device.type, (self.count,))
-            _shard(model, optimizer, self._mesh)
             if self.autocast is not None:
                 model.forward = torch.autocast(self.device.type, self.autocast)(model.forward)
             return model, optimizer
@@ -78,6 +107,16 @@ class Processes:
             loss.backward()  # type: ignore[no-untyped-call]
         else:
             self.accelerator.backward(loss * self.count)  # DDP and FSDP take the mean
+
+    def gathering(self, model: nn.Module, last: bool) -> AbstractContextManager[None]:
+        """The context of the backward pass of one part of a batch: under DDP the last part alone exchanges gradients.
+
+        FSDP exchanges them after each part, so that every process has those of its shards only.
+        """
+        if last or not isinstance(model, DistributedDataParallel):
+            return nullcontext()
+        without: AbstractContextManager[None] = model.no_sync()
+        return without
 
     def sum_over_processes(self, values: Tensor) -> Tensor:
         """The sum over all processes."""
@@ -123,25 +162,33 @@ class Processes:
             self.close()
 
 
-def _shard(model: nn.Module, optimizer: torch.optim.Optimizer, mesh: DeviceMesh) -> None:
-    """FSDP of every block and of what is around them; the optimizer gets the shards.
+def divided_dimension(shape: Sequence[int], count: int) -> int:
+    """The dimension of a parameter that `count` processes divide among them.
 
-    The first dimension of a parameter is that of the seeds, of which there is one: another is divided, that the number of
-    processes divides; a parameter without one lies with the first process.
+    The first dimension is that of the seeds, of which there is one: another is divided, that the number of processes divides; a
+    parameter without one lies with the first process.
     """
-    count = mesh.size()
+    return next((i for i, size in enumerate(shape) if size > 1 and size % count == 0), 0)
+
+
+def shard_of(value: Tensor, rank: int, count: int) -> Tensor:
+    """A process's shard of a parameter, copied; without entries where others have all of it."""
+    dimension = divided_dimension(value.shape, count)
+    pieces = value.chunk(count, dimension)
+    return (pieces[rank] if rank < len(pieces) else value.narrow(dimension, 0, 0)).clone(
+        memory_format=torch.contiguous_format
+    )
+
+
+def _shard(model: Model, mesh: DeviceMesh) -> None:
+    """FSDP of every block and of what is around them."""
 
     def placed(parameter: nn.Parameter) -> Shard:
-        divided = [i for i, size in enumerate(parameter.shape) if size > 1 and size % count == 0]
-        return Shard(divided[0] if divided else 0)
+        return Shard(divided_dimension(parameter.shape, mesh.size()))
 
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
     for module in [m for m in model.modules() if isinstance(m, Block)]:
         fully_shard(module, mesh=mesh, shard_placement_fn=placed)
     fully_shard(model, mesh=mesh, shard_placement_fn=placed)
-    shards = dict(model.named_parameters())
-    for group in optimizer.param_groups:
-        group["params"] = [shards[names[id(parameter)]] for parameter in group["params"]]
 
 
 def device_of(name: str) -> torch.device:

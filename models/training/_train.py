@@ -1,34 +1,31 @@
 """`train`: many seeds of one model side by side, exactly resumable; what it wrote is in a folder.
 
 The folder has `settings.json`, `task.json`, `metrics.jsonl`, `checkpoint.safetensors`; at the end `result.json` and a
-model folder for each seed, `seed-0`, .... Before anything is written or allocated, `check_memory` and `check_batch` ask whether
-the model and its batches fit into the device's memory.
+model folder for each seed, `seed-0`, .... Before anything is written or allocated, `_memory.py` asks whether the model and its
+batches fit into the device's memory.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import torch
 
-from ...foundation._errors import InputError, LimitError
+from ...foundation._errors import InputError
 from ...foundation._files import is_folder, is_there, make_folder, path_of, read_json, shown_path, write_text
 from ...foundation._text import html_table, one_line
-from .._config import ModelConfig
 from .._evaluation import check_size, length_text, longest_of
-from .._families import find_family
-from .._model import Model
 from .._records import record_of, without_format
 from ..tasks._contract import TaskContract, read_contract
+from ..tasks._task import TaskSettings
 from ._experiment import (
     Experiment,
     TrainSettings,
@@ -39,68 +36,10 @@ from ._experiment import (
 )
 from ._files import Metrics
 from ._logs import LoggedTraining, check_logs, open_logs
+from ._memory import check_batch, check_memory
 from ._processes import Processes
 from ._run import RESULT_FORMAT, Progress, TrainingRun
 from ._watching import TrainingWatcher
-
-BYTES_A_PARAMETER = 16
-"""Weight, gradient and Adam's two averages in float32."""
-
-
-def check_memory(config: ModelConfig, seeds: Sequence[int], processes: Processes) -> None:
-    """`LimitError` where the parameters alone, as training keeps them, are more than the devices have in all."""
-    # all blocks are alike: two models without data, of one block and of two, say how many each block adds
-    one, two = (
-        _count_parameters(msgspec.structs.replace(config, layers=n), seeds)
-        for n in (1, min(config.layers, 2))
-    )
-    number = one + (config.layers - 1) * (two - one)
-    needed, there = BYTES_A_PARAMETER * number, memory_of(processes.device)
-    shards = processes.count if processes.sharded else 1
-    if needed > there * shards:
-        raise LimitError(
-            f"train: {number:,} parameters need {needed / 1e9:,.0f} GB with their gradients and Adam's averages, "
-            f"{processes.device} has {there / 1e9:,.0f} GB; take a smaller model, fewer seeds, or FSDP on more devices"
-        )
-
-
-def _count_parameters(config: ModelConfig, seeds: Sequence[int]) -> int:
-    with torch.device("meta"):  # shapes without data
-        return sum(p.numel() for p in Model(config, seeds).parameters())
-
-
-def check_batch(config: ModelConfig, train: TrainSettings, longest: int, processes: Processes) -> None:
-    """`LimitError` where what a step keeps for its gradients, by `activations`, is more than the devices have in all."""
-    replicas = len(train.seeds)
-    size = 2 if train.precision == "bf16" else 4
-    needed = size * activations(config, processes.device.type == "cuda") * replicas * train.batch * longest
-    there = memory_of(processes.device)
-    if needed > there * processes.count:  # which share a batch's words
-        raise LimitError(
-            f"train.batch is {train.batch:,}: with words of {longest:,} letters and {replicas:,} seeds a step needs at least "
-            f"{needed / 1e9:,.0f} GB, {processes.device} has {there / 1e9:,.0f} GB; "
-            "lower train.batch, train.lengths or the number of seeds"
-        )
-
-
-def activations(config: ModelConfig, kernels: bool = False) -> int:
-    """Numbers that are kept for the gradients for each token of a seed's words, at least.
-
-    layers · (4 width + 4 hidden + mixer) + classes: of a layer what its mixer and its MLP (`hidden` wide) read and give, the
-    MLP's two halves, their activation and product; mixer: what the family's record counts.
-    """
-    hidden = round(config.mlp * config.width)
-    mixer = find_family(config.family).kept(config, kernels)
-    return config.layers * (4 * config.width + 4 * hidden + mixer) + config.classes
-
-
-def memory_of(device: torch.device) -> int:
-    """Bytes that the device, or the machine, has; no limit where the system does not tell, as Windows."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_properties(device).total_memory
-    if not hasattr(os, "sysconf"):
-        return sys.maxsize
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +52,7 @@ class TrainingOutcome:
         steps: the total number of steps.
         contract: the contract of the task.
         result: None until training is finished; then the contents of `result.json`.
+        seconds: how long the steps took, over all parts of the training; None if that is not known.
     """
 
     folder: Path
@@ -120,6 +60,7 @@ class TrainingOutcome:
     steps: int
     contract: TaskContract
     result: dict[str, Any] | None
+    seconds: float | None = None
 
     def rows(self) -> list[tuple[str, str]]:
         """How far training has come, as rows of a table.
@@ -193,7 +134,7 @@ def train(
     with Processes(experiment.train.device, experiment.train.precision) as processes:
         if processes.sharded and len(experiment.train.seeds) > 1:
             raise InputError("train: FSDP shards one model: give one seed, or use DDP for several")
-        check_memory(config, experiment.train.seeds, processes)
+        check_memory(config, experiment.train, processes)
         check_batch(config, experiment.train, lengths[1], processes)
         check_size(config, len(experiment.train.seeds), experiment.eval.words, longest_of(tests))
         if processes.writes:
@@ -207,13 +148,14 @@ def train(
         try:
             with _arithmetic(experiment.train):
                 run = TrainingRun(experiment, task, config, processes)
-                step = _train_steps(run, place, settings, deadline, progress, logs, watched)
+                step = _train_steps(run, place, settings, deadline, progress, logs, watched, contract)
                 result = run.finish(place, contract, watched.on_test) if step == steps else None
         except KeyboardInterrupt as stop:
             stop.add_note(_describe_kept(0 if run is None else run.saved, steps, place))
             raise
+        seconds = None if run.budget is None else round(run.budget.seconds, 3)
         del run  # before the processes part
-    return TrainingOutcome(place, step, steps, contract, result)
+    return TrainingOutcome(place, step, steps, contract, result, seconds)
 
 
 def _train_steps(
@@ -224,6 +166,7 @@ def _train_steps(
     progress: Progress | None,
     logs: Sequence[str],
     watcher: TrainingWatcher,
+    contract: TaskContract,
 ) -> int:
     """Train from the checkpoint; the step that is reached."""
     experiment, writes = run.experiment, run.processes.writes
@@ -243,7 +186,7 @@ def _train_steps(
             metrics.listeners += [*(log.write for log in opened), watcher.on_metrics]
             watcher.begin(experiment.train.seeds, step, steps)
             try:
-                return run.train(place, step, settings, deadline, tell, metrics)
+                return run.train(place, step, settings, deadline, tell, metrics, contract)
             except InputError as error:  # of a file that cannot be written
                 raise InputError(f"{error}; {_describe_kept(run.saved, steps, place)}") from None
 
@@ -293,8 +236,14 @@ def _claim(place: Path, settings: dict[str, Any], contract: TaskContract) -> Non
                 f"{place}: holds another training: {different}; choose another folder, or the same settings"
             )
         task = place / "task.json"
-        if is_there(task) and (before := read_contract(task)) != contract:  # the same settings, another text
-            different = first_difference(asdict(before), asdict(contract))
+        # the same settings, another text; how close a task is to its source may be said in other words by another version
+        before = read_contract(task) if is_there(task) else contract
+        known = {
+            **msgspec.to_builtins(TaskSettings(spec="")),
+            **before.settings,
+        }  # with entries of later versions
+        before = replace(before, source=contract.source, fidelity=contract.fidelity, settings=known)
+        if different := first_difference(asdict(before), asdict(contract)):
             raise InputError(f"{place}: its task is another now: {different}; choose another folder")
     elif is_there(place) and not is_folder(place):
         raise InputError(f"{shown_path(place)}: is a file, and a folder is needed; choose another name")

@@ -105,7 +105,7 @@ class Ended:
 
 def heed_signals() -> None:
     """Ignore no signal: a shell's background jobs ignore Ctrl-C, those under `nohup` SIGHUP, and their children inherit that."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
 
 

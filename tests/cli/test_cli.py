@@ -53,10 +53,20 @@ def test_construct_json(call: Any, tmp_path: Path) -> None:
 def test_check_json(call: Any, certificates: Path) -> None:
     good = call("check", str(certificates / "mod:9.json"), "--json")
     assert (good.status, good.err) == (0, "")
-    assert good.json == {"verdict": "valid", "kind": "horizon", "reason": good.json["reason"]}
+    assert good.json == {
+        "verdict": "valid",
+        "kind": "horizon",
+        "reason": good.json["reason"],
+        "checker": "python",
+    }
     bad = call("check", str(certificates / "broken.json"), "--json")
     assert (bad.status, bad.err) == (1, "")
-    assert bad.json == {"verdict": "invalid", "kind": "table", "reason": bad.json["reason"]}
+    assert bad.json == {
+        "verdict": "invalid",
+        "kind": "table",
+        "reason": bad.json["reason"],
+        "checker": "python",
+    }
     assert bad.json["reason"]
     plain = call("check", str(certificates / "broken.json"))
     assert plain.status == 1

@@ -106,10 +106,22 @@ def test_claims_are_explained_by_their_ids(capsys: pytest.CaptureFixture[str]) -
     status, out, err = run(capsys, "claims", "ck.s5", "H.rank", "CK.S5")
     assert (status, err) == (0, "")
     assert [line for line in out.splitlines() if line[:1] in "CH" and ": " in line] == [
-        "CK.S5: S_5 over all elements needs four factors in one layer",
+        "CK.S5: S_5 with a letter of order 5 needs four factors in one layer",
         "H.rank: rank(C_k···C_1 - I) ≤ k, attained by orthogonal maps",
     ]
     assert run(capsys, "claims", "--show", "H.rank")[1] == run(capsys, "claims", "H.rank")[1]
+
+
+def test_the_claims_that_are_proved_in_coq(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(run(capsys, "claims", "--coq", "--json")[1])["claims"]
+    assert {row["coq"] for row in rows} == {"yes", "part"}
+    assert all(row["formal"] for row in rows)
+    everything = json.loads(run(capsys, "claims", "--json")[1])["claims"]
+    assert {row["coq"] for row in everything} == {"yes", "part", None}
+    status, out, _ = run(capsys, "claims", "--source", "own")
+    assert status == 0
+    assert "a theorem in Coq states it" in " ".join(out.split())
+    assert "leave one of them out" in run(capsys, "claims", "--coq", "H.rank")[2]
 
 
 def test_every_theorem_of_a_construction_or_a_bound_is_a_claim(capsys: pytest.CaptureFixture[str]) -> None:

@@ -59,7 +59,9 @@ def test_options_stand_in_panels(name: str, call: Any) -> None:
     assert LIMITS not in headings or headings[-1] == LIMITS
     options = shown.partition("Arguments:\n")[2]
     for parameter in COMMANDS[name].params:
-        listed = re.findall(rf"^  (?:-\w, )?{re.escape(parameter.opts[0])}\b", options, flags=re.MULTILINE)
+        listed = re.findall(
+            rf"^  (?:-\w, )?{re.escape(parameter.opts[0])}(?![\w-])", options, flags=re.MULTILINE
+        )
         if parameter.param_type_name == "option" and parameter.opts[0].startswith("--"):
             assert len(listed) == (not parameter.hidden), parameter.name
     assert not re.search(r"<(str|int|float|list)|[{}]|\[\[", shown)
@@ -84,7 +86,7 @@ def test_commands_stand_in_groups(call: Any) -> None:
     assert groups == {
         "Automata": ["inspect", "construct", "plan", "run"],
         "Proofs": ["check", "verify", "claims", "prove", "spectrum", "audit"],
-        "Models": ["train", "eval", "sweep", "compare", "vectors", "export", "import"],
+        "Models": ["train", "eval", "sweep", "tokenize", "compare", "vectors", "export", "import"],
         "Report": ["report"],
         "Options": [],
     }

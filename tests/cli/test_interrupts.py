@@ -127,7 +127,10 @@ def steps_are(folder: Path, least: int) -> Callable[[], bool]:
     return look
 
 
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [*(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGINT, signal.SIGTERM)), signal.SIGUSR1],
+)
 def test_an_interrupted_training_goes_on_to_the_same_weights(
     number: signal.Signals, given: Path, tmp_path: Path
 ) -> None:

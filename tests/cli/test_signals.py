@@ -42,7 +42,7 @@ def wait(seconds: float) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_is_an_exception(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with pytest.raises(Interrupted) as found, catch_signals():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -237,3 +238,13 @@ def test_wrong_lists_and_sets_are_one_line(given: Any, part: str) -> None:
 def test_from_transitions_names_the_way_for_sets() -> None:
     with pytest.raises(InputError, match="as_automaton takes such sets"):
         Automaton.from_transitions({"p": {"a": {"p"}}}, start="p")
+
+
+def test_what_looks_like_a_pattern_is_told_how_one_is_written() -> None:
+    for spec in ("(ab|ba)*c?", "a+b", "S 5", "[ab]c"):
+        with pytest.raises(InputError, match=rf"pattern is written regex:{re.escape(spec)}$"):
+            construct(spec)
+    for spec in ("parrity", "xyzzyx", "a\n*"):
+        with pytest.raises(InputError) as caught:
+            construct(spec)
+        assert "regex:" not in str(caught.value)

@@ -28,6 +28,9 @@ from mirrormata.kernels.delta import _hopper
 from mirrormata.kernels.delta._operator import run_backward, run_forward
 from mirrormata.kernels.delta._problem import Problem
 from mirrormata.kernels.norms._triton_norms import rms_gradients, rms_rows_of, unit_rows_of
+from mirrormata.kernels.scans._segments import cut
+from mirrormata.kernels.scans._torch_rank_one import Inputs as RankOneInputs
+from mirrormata.kernels.scans._triton_rank_one_chunks import CHUNK, chunk_backward, chunk_forward
 from mirrormata.kernels.scans._triton_selective import selective_backward, selective_forward
 
 
@@ -96,8 +99,14 @@ HOPPER_TRAINING = (
 """Both passes on Hopper; each compiles four kernels."""
 WIDE = (Variant("chunk", 256, 1), Variant("chunk", 256, 1, gated=True))
 """Chains of 256 keys."""
-OTHERS = (Variant("rows", 128, 1), Variant("selective", 64, 1))
-"""Norms and the short convolution; the selective scan."""
+OTHERS = (
+    Variant("rows", 128, 1),
+    Variant("selective", 64, 1),
+    Variant("rank_one", 128, 1),
+    Variant("rank_one", 64, 1, packed=True),
+    Variant("rank_one", 16, 1, dtype="float32"),
+)
+"""Norms and the short convolution; the selective scan; the rank-one scan in chunks."""
 
 
 class StandIn:
@@ -186,15 +195,20 @@ def compile_variant(variant: Variant) -> list[Any]:
                 found = [y for y in saved if y is not None]
                 _hopper.differentiate_hopper(x, torch.empty_like(o), None, found)
         elif variant.mode == "selective":
-            step, states = (
-                torch.empty_like(x.inputs.q, dtype=torch.float32),
-                x.inputs.q.new_empty(2, 192, 2, 16),
-            )
-            rates, initial = (step.new_empty(2, *size, 64, 16) for size in ((), (192,)))
-            given = x.inputs.q, step, rates, states, states, initial
+            u = x.inputs.q.new_empty(1, 2, 2048, variant.width)
+            step, states = torch.empty_like(u, dtype=torch.float32), u.new_empty(1, 2, 2048, 16)
+            rates, initial = (step.new_empty(1, *size, variant.width, 16) for size in ((), (2,)))
+            given = u, step, rates, states, states, initial
             for signed in (False, True):
                 y, final, kept = selective_forward(given, signed, torch.float32, keep=True)
                 selective_backward(given, kept, y, final, signed)
+        elif variant.mode == "rank_one":
+            q, v = x.inputs.q, x.inputs.v
+            segments = cut(v.shape[0], v.shape[1], CHUNK, x.cu)
+            state = q.new_empty(segments.sequences, q.shape[2], q.shape[3], v.shape[3], dtype=torch.float32)
+            inputs = RankOneInputs(q, q, q, q, q, v)
+            o, final, prepared, kept = chunk_forward(inputs, state, 0.125, segments, keep=True)
+            chunk_backward(inputs, prepared, kept, o, final, 0.125, segments)
         else:
             scan = variant.mode == "scan"
             # packed sequences and four factors differ in masks and constants, which saving passes have too

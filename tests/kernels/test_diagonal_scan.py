@@ -77,6 +77,30 @@ def test_segments_of_segments(
     assert_all_close(found, wanted, 1e-13)
 
 
+@pytest.mark.parametrize("channels", [2**14 // 4, 2**14 // 4 - 1])
+def test_auto_on_a_gpu_goes_token_by_token_where_channels_fill_it(
+    channels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: list[int] = []
+
+    def scan(a: Tensor, b: Tensor, state: Tensor, _: Any, length: int, *others: Any) -> tuple[Tensor, Tensor]:
+        lengths.append(length)
+        return b, state
+
+    monkeypatch.setattr("mirrormata.kernels.scans._diagonal._scan", scan)
+    gpu, a = torch.device("cuda"), torch.empty(4, 2048, channels, device="meta")
+    for name in ("segment_length", "fills_device"):
+        mine = getattr(scan_segments, name)
+        # the tensors are nowhere; the device that the rule is asked about is a GPU
+        monkeypatch.setattr(
+            f"mirrormata.kernels.scans._diagonal.{name}", lambda *x, mine=mine: mine(*x[:-1], gpu)
+        )
+    diagonal_scan(a, a)
+    diagonal_scan(a, a, mode="parallel")
+    diagonal_scan(a, a, mode="recurrent")
+    assert lengths == [2048 if 4 * channels >= 2**14 else 64, 64, 2048]
+
+
 @pytest.mark.parametrize("bounds", [None, [0, 2, 2, 5]], ids=["dense", "packed"])
 @pytest.mark.parametrize("pairs", [False, True], ids=["real", "pairs"])
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -33,6 +33,9 @@ MOST_SPILLED = {
     "chain": 320,
     "prepare_hopper": 160,
     "gradients_hopper": 640,
+    "run_chunks": 128,
+    "multiply_chunks": 256,
+    "differentiate_chunks": 512,
 }
 """Bytes a thread; other kernels spill nothing."""
 
@@ -99,7 +102,15 @@ def test_the_recurrent_and_the_other_kernels_compile() -> None:
         "recurrent_backward_keys",
     }
     others = [kernel["mode"] for kernel in kernels if kernel["mode"] != "recurrent"]
-    assert sorted(others) == ["rows"] * 6 + ["selective"] * 4
+    assert sorted(others) == ["rows"] * 6 + ["selective"] * 10
+
+
+@measures_spills
+def test_the_kernels_of_rank_one_chunks_compile() -> None:
+    kernels = compiled("rank_one")
+    check(kernels)
+    names = ["prepare_chunks", "run_chunks", "run_chunks", "multiply_chunks", "differentiate_chunks"]
+    assert [kernel["kernel"] for kernel in kernels] == names * 3
 
 
 @measures_spills

@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from mirrormata.kernels import KernelInputError, selective_scan
-from mirrormata.tests.kernels.devices import BACKENDS, DEVICE
+from mirrormata.kernels import KernelInputError, launch_counts, reset_launch_counts, selective_scan
+from mirrormata.kernels.scans._segments import KEPT_EVERY
+from mirrormata.tests.kernels.devices import BACKENDS, DEVICE, on_triton
 from mirrormata.tests.kernels.scan_checks import assert_all_close, launches, results_and_gradients
 
 pytestmark = pytest.mark.usefixtures("poisoned_buffers")
-SHAPES = [(1, 2, 9, 5, 3), (2, 3, 16, 4, 16), (2, 1, 33, 20, 16), (1, 1, 1, 1, 1), (2, 1, 40, 130, 2)]
+SHAPES = [(1, 2, 9, 5, 3), (2, 3, 16, 4, 16), (2, 1, 33, 20, 16), (1, 1, 1, 1, 1), (2, 1, 9, 130, 2)]
 """S, B, T, C, N."""
 
 
@@ -56,6 +57,48 @@ def test_outputs_and_gradients(shape: tuple[int, ...], backend: str, signed: boo
             )
         assert all(x.dtype == dtype for x in found)
         assert_all_close(found, wanted, most)
+
+
+@on_triton
+@pytest.mark.parametrize(
+    ("shape", "plan"),
+    [
+        # segments of 8 tokens, the last one of five
+        ((2, 1, 45, 5, 3), {"least": 8}),
+        # states of a channel over several warps, one token at a time
+        ((1, 1, 17, 3, 70), {"least": 16, "entries": 64, "entries_back": 64, "unroll": 1}),
+        # as many channels as a warp has threads
+        ((1, 2, 24, 67, 4), {"least": 8, "entries_back": 128, "unroll": 2}),
+    ],
+)
+def test_segments_of_every_size(
+    shape: tuple[int, ...], plan: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mirrormata.kernels.scans import _triton_selective as launch
+
+    monkeypatch.setattr(launch, "PLAN", launch.Plan(**plan))
+    S, B, T, C, N = shape
+    assert launch.choose_length(S * B, T, C, N) == plan["least"]
+    reset_launch_counts()
+    wanted = results_and_gradients(partial(exact, signed=True), inputs(shape))
+    scan = partial(selective_scan, signed=True, backend="triton")
+    assert_all_close(results_and_gradients(scan, inputs(shape)), wanted, 1e-13)
+    assert launch_counts() == {
+        **{f"selective_{name}": 2 for name in ("summaries", "carries")},
+        **{f"selective_{name}": 1 for name in ("outputs", "gradients")},
+    }
+
+
+@on_triton
+def test_sequences_that_fill_the_device_stay_whole() -> None:
+    from mirrormata.kernels.scans._triton_selective import PLAN, choose_block, choose_length
+
+    for rows, T, C, N in ((8, 2048, 512, 16), (64, 2048, 512, 16), (1, 70_000, 3, 5), (1024, 1, 40, 300)):
+        length = choose_length(rows, T, C, N)
+        assert length % KEPT_EVERY == 0
+        warps = rows * -(-C // choose_block(C, N, PLAN.entries)[0])
+        assert (length >= T) == (warps >= PLAN.enough or PLAN.least >= T)
+        assert length >= min(T, PLAN.least)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

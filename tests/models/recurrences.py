@@ -130,7 +130,7 @@ def _ttt(g: random.Random) -> Rows:
 def _rwkv7(g: random.Random) -> Rows:
     w = _diagonal([_between(g, Fraction(5453, 10_000), 1) for _ in range(3)])
     k, a = _unit(g), [_between(g, 0, 1) for _ in range(3)]
-    return _minus_outer(w, 1, k, [x * y for x, y in zip(a, k, strict=True)])
+    return _minus_outer(w, 1, [x * y for x, y in zip(a, k, strict=True)], k)
 
 
 def _titans(g: random.Random) -> Rows:
@@ -158,10 +158,34 @@ def _complex_kda(g: random.Random) -> Rows:
     return _times(_delta(2)(g), _diagonal(w))
 
 
+def _row_gated(gate: int, *, same: bool) -> Draw:
+    """(I - k (b ⊙ k)ᵀ) diag(w), with gates b up to `gate`, or with one for all rows."""
+
+    def draw(g: random.Random) -> Rows:
+        k, b = _unit(g), [_between(g, 0, gate) for _ in range(3)]
+        if same:
+            b = [b[0]] * 3
+        erased = _minus_outer(_ONE, 1, k, [x * y for x, y in zip(b, k, strict=True)])
+        return _times(erased, _decays(g))
+
+    return draw
+
+
+def _permuted(g: random.Random) -> Rows:
+    """P diag(d): a one in each column of P."""
+    chosen = [g.randrange(3) for _ in range(3)]
+    d = [_between(g, -1, 1) for _ in range(3)]
+    return [[d[j] if chosen[j] == i else Fraction(0) for j in range(3)] for i in range(3)]
+
+
 RECURRENCES = (
     Recurrence(
         "Mamba", "diag(exp(-Δ a))", "Δ > 0, a > 0", "mamba, range [0,1]", True, "0",
         "a diagonal matrix has its entries as eigenvalues, here in (0, 1)", "2312.00752", _decays,
+    ),
+    Recurrence(
+        "Mamba-2", "exp(-Δ a) I", "Δ > 0, a > 0", "mamba2, range [0,1]", True, "0",
+        "a multiple of the identity, here by a number in (0, 1)", "2405.21060", _scalar,
     ),
     Recurrence(
         "GLA", "diag(α)", "α in (0, 1)", "gla, range [0,1]", True, "0",
@@ -177,17 +201,26 @@ RECURRENCES = (
     ),
     Recurrence(
         "Gated DeltaNet", "α (I - β k kᵀ)", "α, β in (0, 1), ‖k‖ = 1",
-        "deltaproduct, householders 1, gated, range [0,1]", True, "0",
+        "gated_deltanet, range [0,1]", True, "0",
         "symmetric, with eigenvalues α and α (1 - β)", "2412.06464", _gated_delta,
+    ),
+    Recurrence(
+        "KDA", "(I - β k kᵀ) diag(w)", "β in (0, 1), w in (0, 1), ‖k‖ = 1", "kda, range [0,1]", True, "0",
+        "similar to diag(w) - yyᵀ with y = √(β w) ⊙ k, which is positive (own.row-gates)", "2510.26692", _row_gated(1, same=True),
+    ),
+    Recurrence(
+        "Gated DeltaNet-2", "(I - k (b ⊙ k)ᵀ) diag(w)", "b in (0, 1), w in (0, 1), ‖k‖ = 1", "gated_deltanet2, range [0,1]", True, "0",
+        "similar to diag(w) - yyᵀ with y = √(b ⊙ w) ⊙ k, which is positive; products of tokens may grow (own.row-gates)",
+        "2605.22791", _row_gated(1, same=False),
     ),
     Recurrence(
         "TTT-linear", "I - η k kᵀ", "η in (0, 1), k free", "", True, "-∞",
         "a gradient step of the inner loss; 1 - η‖k‖² has no lower end unless keys are normalised", "2407.04620", _ttt,
     ),
     Recurrence(
-        "RWKV-7", "diag(w) - κ (a ⊙ κ)ᵀ", "w in (exp(-e^-1/2), 1), a in (0, 1), ‖κ‖ = 1", "rwkv7, range [0,1]",
+        "RWKV-7", "diag(w) - (a ⊙ κ) κᵀ", "w in (exp(-e^-1/2), 1), a in (0, 1), ‖κ‖ = 1", "rwkv7, range [0,1]",
         True, "exp(-e^-1/2) - 1",
-        "diag(√a) A diag(√a)^-1 is symmetric, diag(w) minus a positive part of norm below 1", "2503.14456", _rwkv7,
+        "diag(√a)^-1 A diag(√a) is symmetric, diag(w) minus a positive part of norm below 1", "2503.14456", _rwkv7,
     ),
     Recurrence(
         "Titans (linear core)", "[[(1-α) I - θ k kᵀ, η I], [-θ k kᵀ, η I]] on (memory, momentum)",
@@ -202,6 +235,18 @@ RECURRENCES = (
     Recurrence(
         "DeltaNet [-1,1]", "I - β k kᵀ", "β in (0, 2), ‖k‖ = 1", "deltaproduct, householders 1, range [-1,1]",
         True, "-1", "symmetric, with eigenvalues 1 and 1 - β", "2411.12537", _delta(2),
+    ),
+    Recurrence(
+        "KDA [-1,1]", "(I - β k kᵀ) diag(w)", "β in (0, 2), w in (0, 1), ‖k‖ = 1", "kda, range [-1,1]", True, "-1",
+        "similar to a symmetric matrix; at most one eigenvalue is negative (own.row-gates)", "2510.26692", _row_gated(2, same=True),
+    ),
+    Recurrence(
+        "Gated DeltaNet-2 [-1,1]", "(I - k (b ⊙ k)ᵀ) diag(w)", "b in (0, 2), w in (0, 1), ‖k‖ = 1", "gated_deltanet2, range [-1,1]", True, "-1",
+        "similar to a symmetric matrix; at most one eigenvalue is negative (own.row-gates)", "2605.22791", _row_gated(2, same=False),
+    ),
+    Recurrence(
+        "PD-SSM, real", "P diag(d)", "P with a one in each column, d in (-1, 1)", "pd_ssm, range [-1,1]", False, "-1",
+        "a circle of m columns has the m-th roots of the product of its entries of d; columns outside circles have 0", "2509.22284", _permuted,
     ),
     Recurrence(
         "Complex KDA", "(I - β k kᵀ) diag(w)", "β in (0, 2), w in (-1, 1), ‖k‖ = 1", "complex_kda, range [-1,1]",

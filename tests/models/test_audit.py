@@ -172,6 +172,8 @@ def test_every_claim_is_in_the_registry() -> None:
     [
         ({}, "it has no model_type"),
         ({"model_type": "llama"}, "the model type 'llama' is not in the table"),
+        ({"model_type": {"a": 1}}, r"the model type \{'a': 1\} is not in the table"),
+        ({"model_type": ["gla"]}, r"the model type \['gla'\] is not in the table"),
         ({"model_type": "qwen3_nxt"}, "did you mean qwen3_next?"),
         ({"model_type": "gla"}, "num_hidden_layers is missing"),
         ({"model_type": "gla", "num_hidden_layers": "3"}, "num_hidden_layers is '3': its type is int"),

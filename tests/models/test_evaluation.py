@@ -27,7 +27,7 @@ from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.training_cases import experiment
 
 S3 = AutomatonTask(TaskSettings(spec="S3", protocol="word_problem"))
-ARITHMETIC = AutomatonTask(TaskSettings(spec="mod_arith:3", protocol="formal_language"))
+ARITHMETIC = AutomatonTask(TaskSettings(spec="mod_arith:3", protocol="formal_language_prefix"))
 
 
 def model_for(task: AutomatonTask, family: str = "deltaproduct") -> Model:
@@ -70,7 +70,7 @@ def test_states_are_carried_from_chunk_to_chunk(family: str) -> None:
 
 
 def test_layers_that_write_out_states_take_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = model_for(S3, "mamba")
+    model = model_for(S3, "mamba_like")
     sizes = []
     model.register_forward_pre_hook(lambda _, given: sizes.append(given[0].shape[2]))
     whole = evaluate(model, S3, 60, words=20)
@@ -200,3 +200,31 @@ def test_a_folder_with_another_task_is_refused(trained: Path, tmp_path: Path) ->
             evaluate_folder(str(trained / "seed-0"))
     finally:
         (trained / "seed-0/task.json").write_text((trained / "task.json").read_text())
+
+
+def test_whole_words_are_counted_each_once() -> None:
+    task = AutomatonTask(TaskSettings(spec="parity", protocol="formal_language"))
+    model = Model(ModelConfig(width=8, heads=1, head_dim=4, value_dim=4), seeds=(0, 1))
+    seen = evaluate(model, task, 30, words=200, seed=3)
+    (batch,) = task.stream(3, 200, 30)
+    asked = batch.labels != IGNORED
+    lengths = asked.argmax(1) + 1
+    logits, _ = model(torch.from_numpy(batch.letters.astype(np.int64))[None])
+    right = (model.answers(logits).numpy() == batch.labels)[:, np.arange(200), lengths - 1]
+    for span in ((1, 30), (10, 20)):
+        inside = (lengths >= span[0]) & (lengths <= span[1])
+        assert seen.words_at(span) == inside.sum()
+        assert seen.accuracy(span) == pytest.approx(right[:, inside].mean(1))
+    assert seen.exact(20) == pytest.approx(right[:, lengths <= 20].mean(1))
+    shares = [
+        [
+            right[s, (lengths > n // 2) & (lengths <= n)].mean()
+            if ((lengths > n // 2) & (lengths <= n)).any()
+            else 1.0
+            for n in range(1, 31)
+        ]
+        for s in range(2)
+    ]
+    wanted = [next((n for n, share in enumerate(row) if share < 0.9), 30) for row in shares]
+    assert seen.longest() == wanted
+    assert seen.as_json([(10, 20)])["whole_words"] is True

@@ -11,7 +11,7 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.foundation._errors import LimitError
 from mirrormata.models.comparison import _compare as comparison
 from mirrormata.models.comparison._clusters import observe_states
-from mirrormata.models.comparison._extraction import extract_clusters, word_to
+from mirrormata.models.comparison._extraction import cluster_within, extract_clusters, word_to
 from mirrormata.models.comparison._sources import learned_from_lrnn, learned_from_matrices
 from mirrormata.models.comparison._states import Sampling
 from mirrormata.models.learned._learned import Learned
@@ -112,8 +112,8 @@ def test_more_runs_than_allowed() -> None:
 
 
 def test_within_a_comparison_the_limit_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = partial(extract_clusters, words=1, length=2, max_unseen=3)
-    monkeypatch.setattr(comparison, "extract_clusters", few)
+    few = partial(cluster_within, words=1, length=2, max_unseen=3)
+    monkeypatch.setattr(comparison, "cluster_within", few)
     lrnn = lrnn_of("S3")
     c = comparison.compare(
         learned_from_lrnn(lrnn), lrnn, sampling=Sampling(words=8, length=8, fit=4), extract=("clusters",)

@@ -11,7 +11,7 @@ import torch
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._families import SWITCHES, find_family, load_families
 
-FRAME = {"family", "width"}
+FRAME = {"family", "width", "options"}
 
 
 class Watched:
@@ -39,7 +39,8 @@ def test_a_record_s_options_are_the_entries_that_its_mixer_reads(name: str) -> N
             mixer = family.mixer(watched)
             mixer(torch.randn(1, 2, 5, 16))
             read |= watched.read
-    assert read - FRAME == set(family.options)
+    assert read - FRAME == set(family.options) - FRAME
+    assert ("options" in family.options) == bool(family.settings)
 
 
 @pytest.mark.parametrize("name", load_families())

@@ -19,7 +19,7 @@ from mirrormata.models._evaluation_file import evaluate_folder
 from mirrormata.models._model import Model
 from mirrormata.models.sweeps._run import SweepFolder
 from mirrormata.models.sweeps._sweep import read_sweep
-from mirrormata.models.sweeps._table import sweep_caption, sweep_table
+from mirrormata.models.sweeps._table import sweep_reading, sweep_table
 from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._language import BOUNDARY, LanguageTask, read_corpus, standard_library
 from mirrormata.models.tasks._sampling import IGNORED, PIECE
@@ -274,12 +274,13 @@ def test_a_table_of_bits_has_the_lowest_as_the_best(tmp_path: Path) -> None:
         "[eval]\nlengths = [[1, 64]]\n"
     )
     sweep, place = read_sweep(path), SweepFolder(tmp_path / "out")
-    assert (
-        "bits per label: median over seeds, best seed in brackets, seeds with at most 2.5"
-        in sweep_caption(sweep)
-    )
+    assert sweep_reading(sweep).startswith("Bits per label: median over seeds with its 95% interval")
     place.write(sweep.cells[0], {"status": "done", "result": {"bits": {"1-64": [2.6, None, 2.25]}}})
-    assert sweep_table(sweep, place)[1][2] == "2.600 (2.250), 1 of 3"
+    head, row = sweep_table(sweep, place)
+    assert dict(zip(head, row, strict=True)) == {
+        "row": "text", "seeds": "3 of 3", "test in": "fp32", "training lengths": "not known", "1-64": "2.600 [2.250, inf]",
+        "best at 1-64": "2.250", "≤ 2.5 at 1-64": "1 of 3 [0.06, 0.79]",
+    }  # fmt: skip
 
 
 def test_a_table_has_one_text(tmp_path: Path) -> None:

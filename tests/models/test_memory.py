@@ -12,9 +12,10 @@ from mirrormata.foundation._errors import LimitError
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._families import load_families
 from mirrormata.models._model import Model
-from mirrormata.models.training import _train as memory
+from mirrormata.models.training import _memory as memory
+from mirrormata.models.training._memory import activations, check_batch
 from mirrormata.models.training._processes import Processes
-from mirrormata.models.training._train import activations, check_batch, train
+from mirrormata.models.training._train import train
 from mirrormata.tests.models.training_cases import experiment
 
 TOKENS = 8
@@ -59,11 +60,11 @@ def test_the_estimate_is_below_what_torch_keeps_and_not_far(family: str, shape: 
     assert estimate <= a_word <= most * estimate
 
 
-def test_mamba_s_kernels_keep_every_sixteenth_state() -> None:
+def test_kernels_keep_every_eighth_state_of_a_channel() -> None:
     config = ModelConfig(
-        family="mamba", letters=3, classes=4, width=32, layers=2, heads=4, head_dim=8, value_dim=16
+        family="mamba_like", letters=3, classes=4, width=32, layers=2, heads=4, head_dim=8, value_dim=16
     )
-    assert activations(config) - activations(config, kernels=True) == 2 * 4 * 8 * 15
+    assert activations(config) - activations(config, kernels=True) == 2 * (4 * 8 * 16) * 7 // 8
     assert activations(ModelConfig(), kernels=True) == activations(ModelConfig())
 
 

@@ -19,11 +19,14 @@ from mirrormata.models._model import Block, Model
 from mirrormata.models._model_file import load_model, save_model
 from mirrormata.models._records import record_of
 from mirrormata.models.layers._seeded import State, projection_to_beta
+from mirrormata.models.training._experiment import read_settings, settings_difference
 
 SMALL = ModelConfig(letters=3, classes=4, width=16, heads=2, head_dim=8, value_dim=6, layers=2)
 RANGES = ((0, 1), (-1, 1))
 FAMILIES = tuple(load_families())
 LINEAR = tuple(name for name, family in load_families().items() if not family.baseline)
+BY_CHANNEL = ("mamba", "mamba_like")
+"""Families whose state is `[channels, states]`."""
 
 
 def config(family: str, **changes: Any) -> ModelConfig:
@@ -40,11 +43,13 @@ def words(*shape: int) -> Tensor:
 def test_a_word_may_be_cut_anywhere(family: str, limits: tuple[int, int]) -> None:
     model = Model(config(family, range=limits, conv=3, output_gate=True)).double().eval()
     x = words(1, 2, 9)
-    whole, _ = model(x)
+    whole, last = model(x)
     for cut in (1, 4, 8):
         first, states = model(x[:, :, :cut])
-        second, _ = model(x[:, :, cut:], states)
+        second, after = model(x[:, :, cut:], states)
         torch.testing.assert_close(torch.cat([first, second], 2), whole, rtol=1e-5, atol=1e-5)
+        if load_families()[family].fixed_state:
+            torch.testing.assert_close(after, last, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -58,21 +63,21 @@ def test_later_tokens_do_not_change_earlier_outputs(family: str) -> None:
     assert not torch.allclose(a[:, :, 6:], b[:, :, 6:], atol=1e-4)
 
 
-@pytest.mark.parametrize("family", LINEAR)
+@pytest.mark.parametrize("family", [f for f in LINEAR if "key_activation" in load_families()[f].options])
 @pytest.mark.parametrize("conv", [0, 3])
 def test_the_activation_of_keys_is_chosen_with_a_convolution_too(family: str, conv: int) -> None:
     chosen: dict[str, Tensor] = {}
     for activation in ("silu", "none"):
         model = Model(config(family, conv=conv, key_activation=activation, key_norm=False))
         mixer: Any = model.blocks[0].mixer
-        projection = mixer.input if family == "mamba" else mixer.key
+        projection = mixer.input if hasattr(mixer, "input") else mixer.key
         x = torch.randn(1, 1, 9, 16, generator=torch.Generator().manual_seed(1)) * 9
         chosen[activation] = projection(x, State(), "key", State())
     torch.testing.assert_close(chosen["silu"], torch.nn.functional.silu(chosen["none"]))
     assert float(chosen["none"].detach().min()) < -1  # where SiLU is at least -0.28
 
 
-@pytest.mark.parametrize("family", [f for f in LINEAR if f != "mamba"])
+@pytest.mark.parametrize("family", [f for f in LINEAR if f not in BY_CHANNEL])
 @pytest.mark.parametrize("limits", RANGES)
 def test_the_state_follows_the_transitions(family: str, limits: tuple[int, int]) -> None:
     """H_t = A(x_t) H_{t-1} + B(x_t): two states under the same letters differ by A alone, so A is what acts."""
@@ -93,7 +98,10 @@ def test_the_state_follows_the_transitions(family: str, limits: tuple[int, int])
     torch.testing.assert_close(after_one["H"] - after_two["H"], difference, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("family", ["deltaproduct", "gla", "complex_kda", "matrix"])
+@pytest.mark.parametrize(
+    "family",
+    ["deltaproduct", "gla", "complex_kda", "matrix", "gated_deltanet", "kda", "gated_deltanet2", "mamba2"],
+)
 @pytest.mark.parametrize("limits", RANGES)
 def test_eigenvalues_are_in_the_range(family: str, limits: tuple[int, int]) -> None:
     """Of one factor; products of several may leave it, as the theorems say."""
@@ -170,15 +178,17 @@ def test_a_gate_of_zero_forgets_and_a_gate_of_one_keeps() -> None:
     assert torch.isfinite(x.grad).all()
 
 
-def test_mamba_follows_its_transitions() -> None:
-    model = Model(config("mamba", layers=1)).double()
+@pytest.mark.parametrize("family", BY_CHANNEL)
+@pytest.mark.parametrize("limits", RANGES)
+def test_channels_follow_their_transitions(family: str, limits: tuple[int, int]) -> None:
+    model = Model(config(family, layers=1, range=limits)).double()
     block = model.blocks[0]
     assert isinstance(block, Block)
     mixer: Any = block.mixer
     x = torch.randn(1, 3, 5, 16, dtype=torch.float64)
-    one, two = torch.randn(2, 1, 3, 16, 6, dtype=torch.float64)
-    difference = one - two
     A = mixer.transitions(x)
+    one, two = torch.randn(2, 1, 3, A.shape[3], 6, dtype=torch.float64)
+    difference = one - two
     for t in range(5):
         difference = (A[:, :, t] @ difference[..., None])[..., 0]
     after = [mixer(x, State(H=H))[1]["H"] for H in (one, two)]
@@ -239,10 +249,19 @@ def test_states_before_the_first_token(family: str) -> None:
         ({"mlp": float("nan")}, "mlp is nan"),
         ({"head_dim": 257}, "at most 256; take more heads"),
         ({"family": "deltanet"}, "DeltaNet is deltaproduct with householders = 1$"),
-        ({"family": "gated_deltanet"}, "householders = 1, gated = true$"),
         (
-            {"family": "rwkv7", "strength": "hard_sigmoid"},
-            "a switch of deltaproduct, gla, complex_kda; rwkv7",
+            {"family": "kda", "options": {"key_heads": 3}},
+            "options.key_heads is 3: it must divide heads, which is 2",
+        ),
+        ({"family": "mamba2", "options": {"groups": 0}}, "options.groups is 0"),
+        ({"family": "mamba", "options": {"expand": 1.5}}, "options.expand is 1.5: its type is int"),
+        (
+            {"family": "mamba", "options": {"rank": 2}},
+            "options.rank is unknown to mamba; its options: expand, step_rank",
+        ),
+        (
+            {"family": "rwkv7_like", "strength": "hard_sigmoid"},
+            "a switch of deltaproduct, pd_ssm, gla, complex_kda; rwkv7_like",
         ),
         ({"strength": "tanh"}, "strength is 'tanh'"),
     ],
@@ -313,3 +332,26 @@ def test_wrong_folders_are_refused(tmp_path: Path) -> None:
     (place / "config.json").write_text("{")
     with pytest.raises(InputError, match=r"config\.json: line 1 is not JSON \("):
         load_model(place)
+
+
+@pytest.mark.parametrize("name", ["mamba", "rwkv7"])
+def test_names_of_earlier_versions_are_read_as_what_they_were(name: str, tmp_path: Path) -> None:
+    """Their files have the name without options; since then the options of the family are written out."""
+    model = Model(config(f"{name}_like"))
+    save_model(tmp_path / "m", model, {})
+    path = tmp_path / "m" / "config.json"
+    document = json.loads(path.read_text())
+    document["model"]["family"] = name
+    for older in (False, True):
+        if older:
+            del document["model"]["options"]  # as before there were options
+        path.write_text(json.dumps(document))
+        again, _ = load_model(tmp_path / "m")
+        assert again.config == model.config
+        torch.testing.assert_close(again(words(1, 1, 5))[0], model(words(1, 1, 5))[0])
+    save_model(tmp_path / "new", Model(config(name)), {})
+    assert load_model(tmp_path / "new")[0].config.family == name
+    old = {"task": {"spec": "parity"}, "model": {"family": name, "options": {}}}
+    (tmp_path / "settings.json").write_text(json.dumps({"format": "mirrormata-settings/1", **old}))
+    assert read_settings(tmp_path / "settings.json")["model"]["family"] == f"{name}_like"
+    assert settings_difference(old, read_settings(tmp_path / "settings.json")) is None

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from mirrormata.constructions._construct import construct
 from mirrormata.foundation._errors import InputError
+from mirrormata.models._config import ModelConfig
 from mirrormata.models._evaluation_file import (
     ShortMemory,
     evaluate_folder,
@@ -20,6 +21,7 @@ from mirrormata.models._evaluation_file import (
     with_short_memory,
 )
 from mirrormata.models._kinds import from_construction
+from mirrormata.models._model import Model
 from mirrormata.models.layers._seeded import State
 from mirrormata.models.training._train import train
 from mirrormata.tests.cli.command_line import Outcome
@@ -62,6 +64,33 @@ def test_a_construction_forgets_what_its_layer_forgets() -> None:
     for t in range(60):
         first = max(t - t % 2 - 8, 0)  # it begins anew every other letter, and has read 9 or 10 then
         assert (found[:, t] == letters[:, first : t + 1].sum(1) % 2).all()
+
+
+@pytest.mark.parametrize("family", ["rwkv7", "fla_rwkv7"])
+@pytest.mark.parametrize("layers", [[0], [1], [2], [0, 1], [0, 1, 2]])
+def test_later_layers_read_the_values_of_the_first_whatever_memory_they_have(
+    family: str, layers: list[int]
+) -> None:
+    config = ModelConfig(
+        family=family, letters=5, classes=4, layers=3, width=16, heads=2, head_dim=8, value_dim=8
+    )
+    model = Model(config, (3,)).double()
+    letters = torch.from_numpy(np.random.default_rng(5).integers(0, 5, (1, 2, 24)))
+    with torch.no_grad():
+        wanted = model(letters)[0]
+        short = with_short_memory(model, layers, 40)  # more than there are
+        states, parts = None, []
+        for start in range(0, 24, 7):
+            logits, states = short(letters[:, :, start : start + 7], states)
+            parts.append(logits)
+        assert torch.allclose(torch.cat(parts, 2), wanted, rtol=0, atol=1e-12)
+        # with less memory than there are letters, the first letter is forgotten, and nothing else
+        forgetful = with_short_memory(model, [0, 1, 2], 5)
+        changed = letters.clone()
+        changed[..., 0] = (changed[..., 0] + 1) % 5
+        before, after = forgetful(letters)[0], forgetful(changed)[0]
+        assert not torch.equal(before[:, :, 2], after[:, :, 2])
+        assert torch.equal(before[:, :, 20:], after[:, :, 20:])
 
 
 def test_single_layers_and_the_lowest_ones() -> None:

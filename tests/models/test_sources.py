@@ -97,8 +97,9 @@ def test_bos_and_outputs(tmp_path: Path) -> None:
         model.embedding.weight[0, 2] = model.embedding.weight[0, 1]
     save_model(tmp_path / "m", model, contract("parity", bos=True, labels="state"))
     assert prove(str(tmp_path / "m"), lrnn.automaton).word == (0,)
-    model.head.weight.data = model.head.weight.data.flip(1)
+    assert model.head is not None
     assert model.head.bias is not None
+    model.head.weight.data = model.head.weight.data.flip(1)
     model.head.bias.data = model.head.bias.data.flip(1)
     save_model(tmp_path / "m", model, contract("parity", bos=True, labels="state"))
     assert prove(str(tmp_path / "m"), lrnn.automaton).verdict == "equivalent"
@@ -176,6 +177,9 @@ def test_every_form_of_a_model_is_proved_and_compared(form: str, forms: dict[str
         "npz",
         "npz file",
         "checkpoint",
+        "model folder",
+        "path of a model folder",
+        "model",
     ):
         assert len(spectrum_of_model(forms[form]).heads) == 1
     else:

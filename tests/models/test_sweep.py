@@ -19,8 +19,15 @@ import pytest
 from mirrormata.foundation._errors import InputError
 from mirrormata.models.sweeps import _run as sweep_module
 from mirrormata.models.sweeps._run import SweepFolder, run_sweep
-from mirrormata.models.sweeps._sweep import Sweep, read_sweep
-from mirrormata.models.sweeps._table import curves_chart, draw_sweep, sweep_caption, sweep_table
+from mirrormata.models.sweeps._sweep import Sweep, read_sweep, sweep_as_json, sweep_from_json
+from mirrormata.models.sweeps._table import (
+    curves_chart,
+    draw_sweep,
+    sweep_caption,
+    sweep_json,
+    sweep_reading,
+    sweep_table,
+)
 from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import Task, TaskSettings
 from mirrormata.models.training import _experiment as train_file
@@ -101,7 +108,7 @@ def test_a_sweep_goes_on_where_it_stopped(
 ) -> None:
     place = SweepFolder(tmp_path / "out")
     assert not run_sweep(small, place, minutes=0)
-    assert [row[2] for row in sweep_table(small, place)[1:]] == ["not run"] * 4
+    assert [row[2:4] for row in sweep_table(small, place)[1:]] == [["fp32", "not run"]] * 4
     cells = small.cells
     held = place.claim(cells[0])  # another process has it
     assert held is not None
@@ -182,7 +189,7 @@ def test_cells_of_others_are_looked_at_again(
         held.release()  # the other process is gone by now
         place.write(cell, {"status": "done"})
 
-    monkeypatch.setattr(sweep_module, "_train", noted)
+    monkeypatch.setattr(sweep_module, "train_cell", noted)
     assert run_sweep(small, place)
     keys = [cell.key for cell in small.cells]
     assert trained == [*keys[1:], keys[0]]
@@ -201,7 +208,7 @@ def test_a_cell_finished_just_before_the_lock_is_not_trained_again(
         raise AssertionError("trained again")
 
     monkeypatch.setattr(SweepFolder, "claim", late)
-    monkeypatch.setattr(sweep_module, "_train", forbidden)
+    monkeypatch.setattr(sweep_module, "train_cell", forbidden)
     assert run_sweep(small, place)
 
 
@@ -274,7 +281,7 @@ def test_failed_seeds_stay_in_the_table(
     assert run_sweep(small, place)
     table = sweep_table(small, place)
     assert table[1][1] == "2 of 3, 1 failed"
-    assert table[1][2].endswith("of 3")  # of all seeds, the failed one included
+    assert " of 3 [" in table[1][-2]  # of all seeds, the failed one included
     found = place.result(small.rows[0].cells[1])
     assert found is not None
     assert (found["status"], found["reason"]) == ("failed", "RuntimeError: CUDA out of memory")
@@ -291,20 +298,119 @@ def test_what_is_missing_here_leaves_a_cell_without_result(
     place = SweepFolder(tmp_path / "out")
     assert not run_sweep(small, place, say=said.append)
     assert sum(line.endswith("not run: mlstm needs xlstm: install it") for line in said) == 8
-    assert [row[2] for row in sweep_table(small, place)[1:]] == ["not run"] * 4
+    assert [row[3] for row in sweep_table(small, place)[1:]] == ["not run"] * 4
 
 
 def test_figures_of_the_table(small: Sweep, tmp_path: Path) -> None:
     place = SweepFolder(tmp_path / "out")
     for cell, values in zip(small.rows[0].cells, ([0.2, 0.9], [0.4]), strict=True):
         place.write(cell, {"status": "done", "result": {"accuracy": {"6": values}}})
-    assert sweep_table(small, place)[1][2] == "0.400 (0.900), 2 of 3"
+    assert sweep_table(small, place)[1][2:] == [
+        "fp32", "0.400, 2 of 3", "0.400 [0.200, 0.900]", "0.900", "2 of 3 [0.21, 0.94]", "fails",
+    ]  # fmt: skip
 
 
-def test_the_caption_has_the_budget(small: Sweep) -> None:
+def test_a_line_for_each_arithmetic(small: Sweep, tmp_path: Path) -> None:
+    place = SweepFolder(tmp_path / "out")
+    for cell, values in zip(small.rows[0].cells, ([0.2, 0.9], [0.4]), strict=True):
+        trained = {"lengths": [4, 6], "accuracy": [0.0] * len(values)}
+        test = {"precision": "fp32", "accuracy": {"6": values}, "trained": trained}
+        other = {**test, "precision": "bf16", "accuracy": {"6": [0.1] * len(values)}}
+        budget = {"labels": [70] * len(values)}
+        result = {**test, "other_precisions": [other], "training": {"budget": budget}}
+        place.write(cell, {"status": "done", "result": result, "seconds": 1800.0})
+    head, first, second = sweep_table(small, place)[:3]
+    assert head[:4] == ["row", "seeds", "test in", "training lengths"]
+    assert first[2:5] == ["fp32", "0.000, 0 of 3: not learned", "0.400 [0.200, 0.900]"]
+    assert second == [
+        "",
+        "",
+        "bf16",
+        "0.000, 0 of 3: not learned",
+        "0.100 [0.100, 0.100]",
+        "0.100",
+        "0 of 3 [0.00, 0.56]",
+        "",
+    ]
+    caption = sweep_caption(small, place)
+    assert "in every row, 70 labels" in caption
+    assert caption.endswith("took 1.00 hours.")
+
+
+def test_results_of_the_first_version_were_tested_as_they_were_trained(tmp_path: Path) -> None:
+    sweep = read_sweep(written(tmp_path, TEXT.replace("[train]", '[train]\nprecision = "bf16"')))
+    place = SweepFolder(tmp_path / "out")
+    for cell in sweep.rows[0].cells:
+        seeds = len(cell.experiment.train.seeds)
+        place.write(cell, {"status": "done", "result": {"accuracy": {"6": [1.0] * seeds}}})
+    assert [row[2] for row in sweep_table(sweep, place)[1:4]] == ["bf16", "fp32", "bf16"]
+
+
+TUNED = """
+[tuning]
+points = [{"train.lr" = 1e-3}, {"train.lr" = 1e-2, "train.weight_decay" = 0.0}]
+seeds = [7]
+share = 0.5
+[task]"""
+
+
+def test_every_row_chooses_one_of_the_same_settings(tmp_path: Path) -> None:
+    sweep, place = (
+        read_sweep(written(tmp_path, TEXT.replace("[task]", TUNED, 1))),
+        SweepFolder(tmp_path / "out"),
+    )
+    assert len(sweep.trials) == 8
+    first = sweep.rows[0]
+    assert [point.name for point in first.points] == ["lr 0.001", "lr 0.01, weight_decay 0.0"]
+    trial = first.points[1].trial.experiment
+    assert (trial.train.seeds, trial.train.steps, trial.train.lr, trial.eval.seed) == ((7,), 2, 1e-2, 1)
+    assert {cell.experiment.train.lr for cell in first.points[1].cells} == {1e-2}
+    assert first.points[1].cells[0].experiment.eval.seed == 0
+    assert place.chosen(sweep, first) is None
+    trials = [point.trial.key for row in sweep.rows for point in row.points]
+    assert [cell.key for cell in place.wanted(sweep)] == trials
+    for value, point in zip((0.3, 0.5), first.points, strict=True):
+        place.write(point.trial, {"status": "done", "result": {"accuracy": {"6": [value]}}})
+    assert place.chosen(sweep, first) is first.points[1]
+    second = sweep.rows[1]
+    for within, point in zip((0.5, 0.4), second.points, strict=True):  # equal beyond the training lengths
+        trained = {"lengths": [4, 6], "accuracy": [within]}
+        place.write(point.trial, {"status": "done", "result": {"accuracy": {"6": [0.1]}, "trained": trained}})
+    assert place.chosen(sweep, second) is second.points[0]
+    assert place.cells(sweep, first) == first.points[1].cells
+    cells = [cell.key for cell in first.points[1].cells]
+    assert [cell.key for cell in place.wanted(sweep)][:5] == [*trials[:2], *cells, trials[2]]
+    assert sweep_from_json(sweep_as_json(sweep), "x") == sweep
+    assert run_sweep(sweep, place)
+    table = sweep_table(sweep, place)
+    assert table[0][2] == "chosen"
+    assert table[1][1:3] == ["3 of 3", "lr 0.01, weight_decay 0.0"]
+    assert table[2][2] == "lr 0.001 (by accuracy)"
+    assert "chose one of the same 2 settings (lr 0.001; lr 0.01, weight_decay 0.0)" in sweep_caption(
+        sweep, place
+    )
+    document = sweep_json(sweep, place)
+    assert document["rows"][0]["chosen"] == "lr 0.01, weight_decay 0.0"
+    assert len(document["rows"][0]["trials"]) == 2
+
+
+def test_a_failed_trial_is_not_chosen(tmp_path: Path) -> None:
+    sweep, place = (
+        read_sweep(written(tmp_path, TEXT.replace("[task]", TUNED, 1))),
+        SweepFolder(tmp_path / "out"),
+    )
+    row = sweep.rows[0]
+    place.write(row.points[0].trial, {"status": "failed", "reason": "no memory"})
+    place.write(row.points[1].trial, {"status": "done", "result": {"accuracy": {"6": [0.01]}}})
+    assert place.chosen(sweep, row) is row.points[1]
+
+
+def test_the_caption_has_the_budget(tmp_path: Path, small: Sweep) -> None:
     caption = sweep_caption(small)
-    assert "3 steps of 4 words of 4-6 letters, about 60 tokens a seed, in every row" in caption
-    assert "at least 0.3" in caption
+    assert "3 steps of 4 words of 4-6 letters, about 60 tokens a seed, in every row." in caption
+    assert "how many reach 0.3" in sweep_reading(small)
+    sourced = read_sweep(written(tmp_path, TEXT.replace("good", 'source = "9 labels"\ngood', 1)))
+    assert "in every row; source: 9 labels." in sweep_caption(sourced)
 
 
 @pytest.mark.parametrize(
@@ -327,6 +433,15 @@ def test_the_caption_has_the_budget(small: Sweep) -> None:
         ("seeds_a_cell = 2", "seeds_a_cell = -1", "seeds_a_cell is -1"),
         ("seeds_a_cell = 2", 'seeds_a_cell = 2\nmeasure = "bits"', "measure bits is for text"),
         ('"model.range" = [[0, 1], [-1, 1]]', '"model.range" = []', "[grid] has no values"),
+        ("[task]", TUNED.replace("[7]", "[2]"), "both must differ from those of the row"),
+        ("[task]", TUNED.replace("seeds", "test_seed = 0\nseeds"), "both must differ from those of the row"),
+        ("[task]", TUNED.replace(", {", "] # {"), "at least two points"),
+        ("[task]", TUNED.replace("0.5", "1.5"), "tuning.share is 1.5"),
+        (
+            'good = 0.3\n[task]\nspec = "S3"',
+            'measure = "exact"\n[task]\nspec = "S3"\nsupervision = "whole_words"',
+            "measure exact is for labels after every prefix",
+        ),
     ],
 )
 def test_wrong_files_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -346,12 +461,20 @@ def test_results_of_other_settings_are_refused(small: Sweep, tmp_path: Path) -> 
 def test_the_command(tmp_path: Path, call: Callable[..., Outcome]) -> None:
     path = written(tmp_path)
     empty = call("sweep", str(path), "-o", str(tmp_path / "out"), "--table", "--json")
-    assert (empty.status, empty.out.count('"not run"')) == (1, 12)  # in the table, and eight cells
+    assert (empty.status, empty.out.count('"not run"')) == (
+        1,
+        24,
+    )  # in the table, four a row, and eight cells
     assert "not run" in call("sweep", str(path), "-o", str(tmp_path / "out"), "--table").out
     done = call("sweep", str(path), "-o", str(tmp_path / "out"), "--json")
     assert done.status == 0
     assert [len(row["cells"]) for row in done.json["rows"]] == [2] * 4
     assert done.json["rows"][0]["cells"][0]["contract"]["task"] == "S3"
+    for row in done.json["rows"]:
+        for cell in row["cells"]:
+            trained = cell["result"]["training"]
+            assert (row["parameters"], row["state"]) == (trained["parameters"], trained["state"])
+            assert row["parameters"] > row["state"] > 0
     assert "torch" in done.json["rows"][0]["cells"][0]["machine"]
 
 

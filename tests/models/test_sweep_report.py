@@ -112,7 +112,7 @@ def test_all_cells_and_curves_by_row(sweep: Sweep, folder: SweepFolder) -> None:
     sections = sweep_sections(sweep, folder)
     cells = items(sections, Table)["cells"]
     assert len(cells.rows) == 9
-    assert cells.rows[0] == ("one factor", 0, "done", 0.5, 0.25, 5, 6, "a card", None)
+    assert cells.rows[0] == ("one factor", 0, "done", 0.5, 0.25, 5, 6, "fp32", "a card", None)
     assert cells.rows[5][:6] == ("two factors", 2, "failed", None, None, None)
     charts = items(sections, Chart)
     assert [series.name for series in charts["sweep"].series] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,20 +47,102 @@ def test_last_supervision_keeps_the_last_label() -> None:
     labels = np.array([[1, 2, IGNORED], [IGNORED, 5, 6], [IGNORED, IGNORED, IGNORED]])
     expected = [[IGNORED, 2, IGNORED], [IGNORED, IGNORED, 6], [IGNORED] * 3]
     assert keep_last_labels(labels).tolist() == expected
-    task = AutomatonTask(TaskSettings(spec="mod_arith:5", protocol="formal_language", supervision="last"))
+    task = AutomatonTask(
+        TaskSettings(spec="mod_arith:5", protocol="formal_language_prefix", supervision="last")
+    )
     asked = task.batches([0], 0, 4, 8).labels[0] != IGNORED
     assert asked.sum(1).tolist() == [1] * 4
     assert asked[:, 6].all()  # the last digit of eight letters
 
 
 def test_protocols() -> None:
-    parity = AutomatonTask(TaskSettings(spec="parity", protocol="formal_language"))
+    parity = AutomatonTask(TaskSettings(spec="parity", protocol="formal_language_prefix"))
     assert (parity.protocol.train_lengths, parity.protocol.test_lengths) == ((3, 40), ((40, 256),))
     assert (parity.sampler.labels, parity.bos) == ("output", False)
-    arithmetic = AutomatonTask(TaskSettings(spec="mod_arith:5", protocol="formal_language"))
-    assert (arithmetic.sampler.words, arithmetic.classes) == ("live", 5)
+    arithmetic = AutomatonTask(TaskSettings(spec="mod_arith:5", protocol="formal_language_prefix"))
+    assert (arithmetic.sampler.words, arithmetic.classes, arithmetic.letters) == ("live", 5, 8)
+    fidelities = {
+        (protocol, spec): AutomatonTask(TaskSettings(spec=spec, protocol=protocol)).protocol.fidelity
+        for protocol in ("formal_language", "formal_language_prefix")
+        for spec in ("parity", "mod_arith:5", "mod_arith:5,2", "S3")
+    }
+    assert [fidelities["formal_language", spec] for spec in ("parity", "mod_arith:5", "mod_arith:5,2", "S3")] == [
+        "same", "same", "reconstruction", "extension",
+    ]  # fmt: skip
+    assert {f for (protocol, _), f in fidelities.items() if protocol.endswith("prefix")} == {"extension"}
     spaced = AutomatonTask(TaskSettings(spec="S3[in_4_tokens]", protocol="word_problem"))
     assert spaced.sampler.words == "spaced"
+
+
+PARITY = AutomatonTask(TaskSettings(spec="parity", protocol="formal_language"))
+ARITHMETIC = AutomatonTask(TaskSettings(spec="mod_arith:5", protocol="formal_language"))
+
+
+def test_whole_words_of_parity_have_one_label_at_their_ends() -> None:
+    letters, labels = (x[0] for x in PARITY.batches([3], 5, 4000, 39, 2))
+    asked = labels != IGNORED
+    assert asked.sum(1).tolist() == [1] * 4000
+    lengths = asked.argmax(1) + 1
+    assert set(lengths) == set(range(2, 40))  # odd and even ones; each about as often
+    assert np.bincount(lengths)[2:].min() > 60
+    for word, length, label in zip(letters[:100], lengths, labels.max(1)[:100], strict=False):
+        assert (
+            PARITY.sampler.classes[label]
+            == PARITY.automaton.outputs[PARITY.automaton.trace(word[:length].astype(np.int64))[-1]]
+        )
+    assert np.array_equal(labels, PARITY.batches([3], 5, 4000, 39, 2).labels[0])
+    assert not np.array_equal(labels, PARITY.batches([3], 6, 4000, 39, 2).labels[0])
+
+
+def test_whole_expressions_end_with_an_equals_sign() -> None:
+    letters, labels = (x[0] for x in ARITHMETIC.batches([0], 1, 3000, 39, 2))
+    end = ARITHMETIC.letters - 1
+    assert ARITHMETIC.contract((2, 39), ("39-255",)).alphabet[end] == "="
+    assert ((letters == end).sum(1) == 1).all()
+    at = (letters == end).argmax(1)
+    assert (labels[np.arange(3000), at] != IGNORED).all()
+    assert ((labels != IGNORED).sum(1) == 1).all()
+    assert set(at) == set(range(1, 39, 2))  # 1 to 37 letters before it, as in the source
+    names = [str(x) for x in ARITHMETIC.automaton.letters]
+    for word, length, label in zip(letters[:200], at, labels.max(1)[:200], strict=False):
+        text = "".join(names[x] for x in word[:length])
+        assert ARITHMETIC.sampler.classes[label] == eval(text) % 5, text
+
+
+@pytest.mark.parametrize("task", [PARITY, ARITHMETIC], ids=["parity", "arithmetic"])
+def test_tests_of_whole_words_have_all_lengths(task: AutomatonTask) -> None:
+    (batch,) = task.stream(7, 3000, 120)
+    asked = batch.labels != IGNORED
+    assert batch.letters.shape == (3000, 120)
+    assert (asked.sum(1) == 1).all()
+    assert len(set(asked.argmax(1))) >= 59
+    (again,) = task.stream(7, 3000, 120)
+    assert np.array_equal(batch.labels, again.labels)
+    assert not np.array_equal(batch.labels, task.batches([7], 0, 3000, 120, 1).labels[0])
+
+
+def test_ends_are_for_whole_words_and_no_letters_of_the_automaton() -> None:
+    for settings, message in (
+        (TaskSettings(spec="parity", end="="), "only whole words have an end"),
+        (TaskSettings(spec="parity", supervision="whole_words", end="1"), "is a letter of the automaton"),
+    ):
+        with pytest.raises(InputError, match=message):
+            _ = AutomatonTask(settings).letters
+    both = AutomatonTask(TaskSettings(spec="parity", supervision="whole_words", end="=", bos=True))
+    letters, labels = (x[0] for x in both.batches([0], 0, 50, 9, 3))
+    assert (letters[:, 0] == 2).all()
+    assert np.array_equal(letters == 3, labels != IGNORED)
+
+
+def test_a_contract_of_the_first_version_keeps_its_words(tmp_path: Path) -> None:
+    task = AutomatonTask(TaskSettings(spec="parity", protocol="formal_language_prefix"))
+    document = task.contract((3, 40), ("40-256",)).as_json()
+    del document["end"]
+    document["settings"]["protocol"] = "formal_language"
+    (tmp_path / "task.json").write_text(json.dumps({**document, "format": "mirrormata-task/1"}))
+    again = task_from_settings(read_contract(tmp_path / "task.json").settings)
+    assert isinstance(again, AutomatonTask)
+    assert again.supervision == "per_prefix"
 
 
 def test_the_contract_says_the_order_of_the_product() -> None:
@@ -88,8 +171,10 @@ def test_a_contract_builds_its_task_again(tmp_path: Path) -> None:
     [
         ("{", "line 1 is not JSON"),
         ("{}", "not a task contract"),
+        ('{"format": "mirrormata-task/2"}', "task is missing; add it"),
         ('{"format": "mirrormata-task/1"}', "task is missing; add it"),
-        ('{"format": "mirrormata-task/1", "colour": 1}', "entry 'colour' is unknown"),
+        ('{"format": "mirrormata-task/3"}', "not a task contract"),
+        ('{"format": "mirrormata-task/2", "colour": 1}', "entry 'colour' is unknown"),
     ],
 )
 def test_foreign_contracts_are_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -24,6 +24,8 @@ from mirrormata.foundation._errors import InputError, LimitError, MirrormataWarn
 from mirrormata.models._config import ModelConfig
 from mirrormata.models._model import Model
 from mirrormata.models._model_file import load_model
+from mirrormata.models.tasks._sampling import IGNORED
+from mirrormata.models.training._batches import training_batches
 from mirrormata.models.training._experiment import experiment_from_dict, read_settings
 from mirrormata.models.training._files import read_metrics
 from mirrormata.models.training._optimizing import (
@@ -33,7 +35,6 @@ from mirrormata.models.training._optimizing import (
     start_small,
     word_length,
 )
-from mirrormata.models.training._run import training_batches
 from mirrormata.models.training._train import read_result, train
 from mirrormata.tests.models.training_cases import experiment, settings
 
@@ -133,14 +134,16 @@ def test_batches_are_those_of_their_steps_and_shared_word_by_word() -> None:
     cpu = torch.device("cpu")
     whole = list(training_batches(task, wanted.train, (4, 9), range(5, 8), cpu))
     assert len(whole) == 3
-    for step, (letters, labels) in zip(range(5, 8), whole, strict=True):
+    for step, (letters, labels, words, labelled) in zip(range(5, 8), whole, strict=True):
         expected = task.batches([0, 1], step, 6, word_length(step, 12, (4, 9), 0.0))
         assert np.array_equal(letters.numpy(), expected.letters)
         assert np.array_equal(labels.numpy(), expected.labels)
+        assert (words, labelled.tolist()) == (6, (expected.labels != IGNORED).sum((1, 2)).tolist())
     halves = [list(training_batches(task, wanted.train, (4, 9), range(5, 8), cpu, (i, 2))) for i in range(2)]
-    for (letters, _), (first, _), (second, _) in zip(whole, *halves, strict=True):
-        assert torch.equal(letters[:, 0::2], first)
-        assert torch.equal(letters[:, 1::2], second)
+    for both, first, second in zip(whole, *halves, strict=True):
+        assert torch.equal(both.letters[:, 0::2], first.letters)
+        assert torch.equal(both.letters[:, 1::2], second.letters)
+        assert (first.words, first.asked.tolist()) == (6, both.asked.tolist())  # of all processes
 
 
 def test_seeds_do_not_meet(undisturbed: Path, tmp_path: Path) -> None:
@@ -307,8 +310,8 @@ def test_files_that_are_no_json_are_named_by_their_line(tmp_path: Path) -> None:
 
 
 FORMATS = {
-    "settings.json": "mirrormata-settings/1", "task.json": "mirrormata-task/1", "metrics.jsonl": "mirrormata-metrics/1",
-    "result.json": "mirrormata-result/1", "seed-0/config.json": "mirrormata-model/1", "seed-0/task.json": "mirrormata-task/1",
+    "settings.json": "mirrormata-settings/1", "task.json": "mirrormata-task/2", "metrics.jsonl": "mirrormata-metrics/1",
+    "result.json": "mirrormata-result/1", "seed-0/config.json": "mirrormata-model/1", "seed-0/task.json": "mirrormata-task/2",
 }  # fmt: skip
 
 
@@ -361,11 +364,15 @@ def test_files_of_a_version_without_an_entry_are_gone_on_with(undisturbed: Path,
     assert older.pop("format") == "mirrormata-settings/1"  # older versions wrote none
     assert older["train"].pop("label_smoothing") == 0.0
     assert older["eval"].pop("seed") == 0
+    assert older["eval"].pop("precisions") is None
     settings_file.write_text(json.dumps(older))
     metadata = {"format": "mirrormata-checkpoint/1", "step": "12", "settings": json.dumps(older)}
     save_file(load_file(checkpoint), checkpoint, metadata=metadata)
     train(experiment(), folder)
-    assert (folder / "result.json").read_text() == (undisturbed / "result.json").read_text()
+    found, whole = (json.loads((place / "result.json").read_text()) for place in (folder, undisturbed))
+    assert found["training"].pop("budget") is None  # nobody counted before
+    assert whole["training"].pop("budget")["words"] == 12 * 6
+    assert found == whole
     with pytest.raises(InputError, match=r"train.label_smoothing was 0.0 and is 0.1"):
         train(experiment(train__label_smoothing=0.1), folder)
 

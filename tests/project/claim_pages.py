@@ -32,6 +32,10 @@ lists and explains them; see the [command line](../command-line.md#verify).
 - `proved`: exact, in all cases of the statement. `holds on N cases`: true in every case of a finite set, which the page
   names. `supported by N instances`: no violation among N random instances from a seed. `refuted`: there is a witness, and it
   was replayed. `cited`: not checked here. `unknown`: not decided.
+- The status is about what the Python program verifies here. The column Coq is about the theorem: *yes* means that a theorem
+  of the [Coq library](../formal.md) states the claim, or refutes it where the claim is refuted; *part* that theorems cover parts of it, which the claim's
+  page names; – that there is none. So a claim that is `supported by N instances` here can be proved in Coq, and of one that is `proved`
+  here Coq may prove special cases only. `mirrormata claims --coq` lists those with a theorem.
 - In JSON these are the `status` values `proved`, `exhaustive`, `supported`, `refuted`, `cited` and `unknown`, and `cases`
   is N.
 - Checks of cases are two-sided where there is a hypothesis: with it broken the same code must find violations. A check
@@ -126,11 +130,12 @@ def index_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:
         (
             f"[{e.claim.id}]({e.claim.file_stem}.md)",
             status_in_words(by_id[e.claim.id]["status"], by_id[e.claim.id]["cases"]),
+            e.claim.coq,
             cell(e.claim.title),
         )
         for e in registry
     ]
-    return f"{INDEX}{NOTE}\n{table(('claim', 'status', 'what'), rows)}"
+    return f"{INDEX}{NOTE}\n{table(('claim', 'status', 'Coq', 'what'), rows)}"
 
 
 def errata_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:

@@ -64,6 +64,17 @@ def modular_arithmetic(path: Path) -> None:
     path.write_bytes(draw_chart(chart, "svg", WIDTH, title=True))
 
 
+def word_problems_s4(path: Path) -> None:
+    """Words of S_4 without a wrong answer, by length, for each number of factors; rows that nobody learned are one line at 0."""
+    found = json.loads((RESULTS / "sweep_word_problems_s4_nvidia_h200.json").read_text(encoding="utf-8"))
+    rows = [
+        (row["row"], [cell["result"] for cell in row["cells"] if "result" in cell]) for row in found["rows"]
+    ]
+    chart = curves_chart(found["name"], found["measure"], rows, 128, found["sweep"])
+    assert chart is not None
+    path.write_bytes(draw_chart(chart, "svg", WIDTH, title=True))
+
+
 def random_automata(path: Path) -> None:
     """Layers and work of random automata by the number of states, as measured."""
     found = ROOT / "benchmarks/results/random_automata.json"
@@ -80,6 +91,7 @@ PICTURES: dict[str, Callable[[Path], None]] = {
     "kernels-roofline.svg": lambda path: draw_roofline(results(), path),
     "claims.svg": claims,
     "modular-arithmetic.svg": modular_arithmetic,
+    "word-problems-s4.svg": word_problems_s4,
     "t4-chain.svg": lambda path: draw_construction(construct("T4", theorem="own.chain"), path),
     "random-automata.svg": random_automata,
     "tomita4-window.svg": lambda path: draw_construction(construct("tomita:4", theorem="own.window"), path),

@@ -224,12 +224,42 @@ def model_fuzz_table() -> str:
     return f"\n{total}.\n" + table(("models", *verdicts), rows, range(1, 5))
 
 
-def sweeps_tables() -> str:
-    """The committed results of sweeps: caption, card and table of each; rows not run are shown as such."""
-    parts = []
-    for path in sorted((ROOT / "benchmarks/results").glob("sweep_*.json")):
-        found = measured_results(path.stem)
-        head, *rows = found["table"]
-        where = f"{found['card']}, torch {found['torch']}, triton {found['triton']}; `{found['sweep']}`"
-        parts.append(f"\n{found['caption']} ({where}.)\n{table(head, rows)}")
-    return "".join(parts)
+def _scans_before() -> dict[tuple[str, tuple[int, ...]], tuple[float | None, float]]:
+    """Forward, and forward with backward, of version 0.1 in milliseconds, by operator and shape."""
+    scans, layers = measured_results("scans_nvidia_h200"), measured_results("layer_kernels_nvidia_h200")
+    found: dict[tuple[str, tuple[int, ...]], tuple[float | None, float]] = {}
+    for part, operator, sizes in (
+        ("times_diagonal", "diagonal_scan", "BTD"),
+        ("times_rank_one", "rank_one_scan", "BTHK"),
+    ):
+        for row in scans[part]:
+            if row["dtype"] == "bfloat16":
+                times = (row["ours"]["forward"][0], row["ours"]["forward_backward"][0])
+                found[operator, tuple(row[size] for size in sizes)] = times
+    for row in layers["rows"]:
+        found[row["operator"], tuple(row["shape"])] = (None, row["triton"]["milliseconds"][0])
+    return found
+
+
+OPERATORS = ("selective_scan", "rank_one_scan", "short_convolution", "diagonal_scan")
+
+
+def scan_shapes_table() -> str:
+    """The scans and the convolution at large shapes, and the peers that ran; sizes other than the default ones are left out."""
+    rows, before = [], _scans_before()
+    for row in measured_results("scan_shapes_nvidia_h200")["shapes"]:
+        if row["sizes"] or "error" in row or "segment" in row.get("options", {}):
+            continue
+        name, mode = row["operator"], row.get("options", {}).get("mode")
+        old = before.get((name, tuple(row["shape"]))) if mode is None else None
+        errors = row.get("errors")
+        rows.append(
+            (
+                f"`{name}`" if name in OPERATORS else name, ", ".join(map(str, row["shape"])), mode or ("auto" if name in OPERATORS else ""),
+                f"{row['forward']:.2f}", "" if old is None or old[0] is None else f"{old[0]:.2f}",
+                f"{row['both']:.2f}", "" if old is None else f"{old[1]:.2f}", f"{row['peak']:.1f}",
+                "" if not errors else f"{max(errors):.1e}",
+            )
+        )  # fmt: skip
+    head = ("operator", "shape", "mode", "forward", "before", "both", "before", "GB", "error")
+    return table(head, rows, range(3, 9))

@@ -26,6 +26,73 @@ def page_of(file: str) -> str:
     return f"\n```coq\n{kept}\n```\n\n"
 
 
+def model_of_tables() -> str:
+    """What a table `d` holds, the linear RNN that it describes, and the statement of the theorem about it, from `Table.v` as compiled."""
+    text = (FORMAL / "coq" / "Table.v").read_text(encoding="utf-8")
+    parts = [
+        _between(text, "(* ---- What a certificate gives.", "(* ---- The checker. *)"),
+        _between(text, "(* ---- The linear RNN that a certificate describes", "(* ---- Proofs. *)"),
+        "(* ---- The theorem. *)\n" + _between(text, "Section Right.\n", "\nLemma layers_right").rstrip(),
+    ]
+    kept = re.sub("^Arguments .*\n", "", "\n".join(parts), flags=re.M)
+    statement = coq_excerpt("Table.check_table_right").strip().splitlines()[1:-1]
+    numbers = coq_excerpt(
+        "Sparse.map_vector", "Sparse.map_entries", "Sparse.map_factor", "Sparse.map_linear", "Sparse.map_transition",
+        "Numbers.evaluate", "Numbers.power", "Numbers.element_value", "Numbers.generates",
+    ).strip().splitlines()[1:-1]  # fmt: skip
+    first = "(* ---- Numbers of a certificate as numbers of K: f in place of each number of M, and elements of Q(theta). *)"
+    block = "\n".join([first, *numbers, "", kept.rstrip(), "", *statement])
+    return f"\n```coq\n{block}\n```\n\n"
+
+
+def theorems_of_rounding() -> str:
+    """The statements of the theorems about rounding, with what they depend on beside `RoundedRNN.v` and `Table.v`, as compiled."""
+    states, floats, kept, cascade, balls = (
+        (FORMAL / "coq" / f"{file}.v").read_text(encoding="utf-8")
+        for file in (
+            "StatesCheck",
+            "RoundedFloats",
+            "NeverRounded",
+            "NeverRoundedCascade",
+            "RegionsCheck",
+        )
+    )
+    parts = [
+        _between(states, "(* ---- What a certificate gives:", "Definition same_number"),
+        _between(states, "Section Right.", "Definition stands"),
+        _statement(states, "(* The answer after each letter"),
+        "(* ---- Regions. *)\n" + _between(balls, "Record regions := Regions {", "(* ---- The checker."),
+        _between(balls, "Section Right.", "Let n := length"),
+        _statement(balls, "(* The answer after each letter"),
+        "(* ---- The rounding of Flocq. *)\n" + _between(floats, "Definition flocq_mode", "Lemma less_spec"),
+        _statement(floats, "(* `round` is Flocq's"),
+        _between(kept, "(* ---- What layers with rounding do:", "(* ---- The checker:"),
+        "(* ---- Once per step. *)\n" + _between(kept, "Section PerStep.", "Add Ring numbers_per_step"),
+        _between(kept, "Variables (rounds : K -> K) (keeps", "Lemma rounds_zero"),
+        _statement(kept, "(* Rounded once per step"),
+        "(* ---- Each operation. *)\n" + _between(kept, "Section PerOp.", "Definition inject"),
+        _statement(kept, "(* Rounded in each operation"),
+        "(* ---- Cascades. *)\n"
+        + _between(cascade, "(* What the layers of a cascade do", "(* ---- The checker:"),
+        _between(cascade, "Section Right.", "(* Rounded once per step"),
+        _statement(cascade, "(* Rounded once per step"),
+        _statement(cascade, "(* Rounded in each operation"),
+    ]
+    block = re.sub("^(Arguments|Add Ring) .*\n", "", "\n".join(parts), flags=re.M).rstrip()
+    return f"\n```coq\n{block}\n```\n\n"
+
+
+def _statement(text: str, start: str) -> str:
+    """A comment with the theorem after it, without its proof."""
+    return _between(text, start, "\nProof.")
+
+
+def _between(text: str, start: str, end: str) -> str:
+    """A part of a file from one line on, without the line at which it ends."""
+    first = text.index(start)
+    return text[first : text.index(end, first)].rstrip() + "\n"
+
+
 def theorems() -> list[tuple[str, str]]:
     """The lines of theorems.txt: FILE.NAME, and what the theorem says."""
     lines = (FORMAL / "theorems.txt").read_text(encoding="utf-8").splitlines()
@@ -204,7 +271,9 @@ def formal_tables() -> dict[str, Callable[[], str]]:
     return {
         "formal-theorems": theorems_table,
         "formal-semantics": lambda: page_of("Semantics"),
+        "formal-model": model_of_tables,
         "formal-rounded": lambda: page_of("RoundedRNN"),
+        "formal-rounded-theorems": theorems_of_rounding,
         **CHAIN_PROOF,
         "formal-trusted": trusted_table,
         "formal-times": times_table,

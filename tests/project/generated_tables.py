@@ -41,12 +41,18 @@ from mirrormata.tests.project.generated_benchmarks import (
     peers_semigroups_table,
     peers_versions,
     random_automata_table,
+    scan_shapes_table,
     state_size_table,
-    sweeps_tables,
     throughput_table,
 )
 from mirrormata.tests.project.generated_first_page import audited_families_table, paper_table, results_table
 from mirrormata.tests.project.generated_formal import formal_tables
+from mirrormata.tests.project.generated_training import (
+    compared_seeds_text,
+    experiments_table,
+    reproduced_table,
+    sweeps_tables,
+)
 from mirrormata.tests.project.generated_vectors import vector_tables
 from mirrormata.tests.project.table_texts import ROOT, table
 from mirrormata.theory._check import all_checkers
@@ -347,7 +353,11 @@ TABLES: dict[str, Callable[[], str]] = {
     "checkers": checkers_table,
     "library": library_table,
     "recurrences": recurrences_table,
+    "scan-shapes": scan_shapes_table,
     "sweeps": sweeps_tables,
+    "experiments": experiments_table,
+    "reproduced": reproduced_table,
+    "compared-seeds": compared_seeds_text,
     "throughput": throughput_table,
     "fla-checkpoints": fla_checkpoints_table,
     "kernel-times": kernel_times_table,

@@ -47,10 +47,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "'bf16': 0",
     ),
     "train_parity": ("train 2-256, test 256, 1024", "accuracy at length 256: 1.000 1.000 1.000 1.000"),
+    "warm_start": (
+        "AALpy found 6 states",
+        "exact with noise {'16': [0.9",
+    ),
     "write_and_check_certificate": ("valid: 24 states, 24 letters", "two factors exchanged: invalid: "),
 }
 """What each example prints."""
-LONG = {"train_parity"}
+LONG = {"train_parity", "warm_start"}
 """Examples that take more than a few seconds."""
 
 

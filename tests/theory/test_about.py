@@ -216,7 +216,7 @@ def test_command_line(call: Call) -> None:
     assert (done.status, done.out[:6]) == (1, "other:")
     done = call("check", file, "--for", "no such automaton")
     assert done.status == 2
-    assert set(json.loads(call("check", file, "--json").out)) == {"verdict", "kind", "reason"}
+    assert set(json.loads(call("check", file, "--json").out)) == {"verdict", "kind", "reason", "checker"}
 
 
 def test_compare_measures_a_certificate_against_the_automaton_beside_it(call: Call) -> None:

@@ -88,7 +88,10 @@ def test_all_sizes_of_small_automata_are_judged_alike() -> None:
     assert min(judged.values()) > 5
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(6_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "count",
+    [300, pytest.param(1_000, marks=pytest.mark.long), pytest.param(6_000, marks=pytest.mark.exhaustive)],
+)
 def test_corruptions_are_judged_alike(count: int) -> None:
     """One leaf changed; half of the time an entry of the automaton, the sizes or the window, which may be right again."""
     draw = random.Random(count)

@@ -49,7 +49,10 @@ def test_both_checkers_say_the_same() -> None:
         assert run_proved_checker(document) == said, name
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(5_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "count",
+    [300, pytest.param(1_000, marks=pytest.mark.long), pytest.param(5_000, marks=pytest.mark.exhaustive)],
+)
 def test_corruptions_are_judged_alike(count: int) -> None:
     """One leaf changed, or an entry left out, repeated or moved."""
     draw = random.Random(count)

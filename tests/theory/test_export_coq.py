@@ -114,6 +114,43 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "Theorem follows" in text
 
 
+def test_the_command_takes_a_theorem_and_an_exactness(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, path = "random:states=12,letters=2,seed=3", str(tmp_path / "r3.v")
+    for given, advice in ((spec, "--theorem own.chain"), ("A5", "--exactness integer")):
+        with pytest.raises(SystemExit) as ended:
+            main(["export", "coq", given, "-o", path])
+        assert ended.value.code == 2
+        assert advice in " ".join(capsys.readouterr().err.split())
+        with pytest.raises(SystemExit) as ended:
+            main(["export", "coq", given, *advice.split(), "-o", path])  # the second time in place of its own
+        assert ended.value.code == 0
+        capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(["construct", "A5", "-o", str(tmp_path / "a5.json")])
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "coq", str(tmp_path / "a5.json"), "--exactness", "integer", "-o", path])
+    assert ended.value.code == 2
+    assert "--exactness is for the construction of a SPEC" in " ".join(capsys.readouterr().err.split())
+
+
+@needs_coq
+@pytest.mark.parametrize("theorem", ["G.A3", "own.chain"])
+def test_labels_are_comments(theorem: str, tmp_path: Path) -> None:
+    """Also labels that would end a comment, begin a comment or a string, or break the line."""
+    states, letters = ("(*", '"*)', "a\nb"), ("*)", '(**"')
+    outputs = np.array(["yes", "no *)", "yes"], dtype=object)
+    machine = Automaton(states, letters, np.array([[1, 2, 0], [0, 0, 2]]), 0, outputs, name="odd *)")
+    text = coq_text(construct(machine, theorem=theorem).certificate())
+    assert "Letter 0: '* )'" in text
+    assert "State 0: '( *', output 'yes' (the start)" in text
+    assert "State 2: 'a\\nb', output 'yes'" in text
+    path = tmp_path / "odd.v"
+    path.write_text(text)
+    assert coqc(path).returncode == 0, coqc(path).stderr
+
+
 def test_chains_stand_alone_too() -> None:
     text = coq_text(construct(random_automaton(6), theorem="own.chain").certificate())
     assert "From Mirrormata" not in text

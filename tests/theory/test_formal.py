@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
@@ -208,7 +209,13 @@ def test_the_command_says_which_checker_was_used(tmp_path: Path) -> None:
     write_certificate(wrong, path)
     result = CliRunner().invoke(app, ["check", str(path), "--with", "coq"])
     assert result.exit_code == 1
-    assert check(document("S4"), checker="coq").verdict == "valid"
+    said = check(document("S4"), checker="coq").to_json()
+    assert (said["verdict"], said["checker"]) == ("valid", "coq")
+    program = Path(said["program"]["path"])
+    assert said["program"]["sha256"] == hashlib.sha256(program.read_bytes()).hexdigest()
+    other = check(document("S4"), "A4", checker="coq")
+    assert (other.verdict, other.checker) == ("other", "coq")
+    assert check(document("S4")).to_json()["checker"] == "python"
 
 
 @needs_program
@@ -216,6 +223,44 @@ def test_a_kind_without_a_proved_checker_is_refused_by_name() -> None:
     bound = {**document("parity"), "kind": "bound"}
     with pytest.raises(InputError, match=r"no proved checker for the kind 'bound'"):
         check(bound, checker="coq")
+
+
+@needs_program
+def test_an_error_names_the_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "a5.json"
+    write_certificate(full_certificate(construct("A5")), path)
+    with pytest.raises(InputError) as raised:
+        check(path, checker="coq")
+    assert str(raised.value).startswith(f"{path}: no proved checker for the kind 'horizon'")
+    assert str(raised.value).count(str(path)) == 1
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bytes").write_bytes(b"\xff")
+    for name, why in (
+        ("missing", "No such file or directory"),
+        ("folder", "is a folder, a file is needed"),
+        ("bytes", "cannot be read: not UTF-8"),
+    ):
+        command = [str(PROGRAM), str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (2, f"{tmp_path / name}: {why}\n")
+
+
+@needs_program
+def test_a_horizon_is_refused_with_the_way_to_its_table() -> None:
+    with pytest.raises(InputError, match=r"checks the table that is constructed for the SPEC itself"):
+        check(full_certificate(construct("A5")), checker="coq")
+    assert check(construct("A5"), checker="coq").kind == "table"
+
+
+def test_a_program_that_fails_is_no_program_that_lacks_a_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\necho boom >&2\nexit 7\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv(_proved_check.VARIABLE, str(broken))
+    with pytest.raises(InputError, match=r"^the proved checker: boom$"):
+        check(document("parity"), checker="coq")
 
 
 def test_a_missing_program_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,6 +327,11 @@ ROUNDED = (
     "RoundedFloats",
     "StatesCheck",
     "NeverRounded",
+    "Covering",
+    "NeverRoundedCascade",
+    "Lengths",
+    "RoundedErrors",
+    "RegionsCheck",
 )
 CHAINS = (
     "Lists",
@@ -292,6 +342,7 @@ CHAINS = (
     "ChainWindow",
     "ChainRun",
     "ChainCheck",
+    "ChainTree",
 )
 
 
@@ -318,6 +369,15 @@ CHAINS = (
         ("Table", " && equal_codes after (row_codes d r')", ""),
         ("Table", " && (find_code h (codes h c) =? c)", ""),
         ("Table", "n_equal A gate (n_one A)", "true"),
+        ("Table", "|| leads factor (codes h c) (codes h c')", "|| true"),
+        ("Table", "(c' <? c) && mirrors factor", "mirrors factor"),
+        (
+            "Sparse",
+            "(norm_of (reading f) (key f))) (n_add A (n_one A) (n_one A))",
+            "(norm_of (reading f) (key f))) (n_one A)",
+        ),
+        ("Sparse", "(n_mul A (n_opp A (beta f)) (snd e))", "(n_mul A (beta f) (snd e))"),
+        ("Numbers", "shifted_rows m (shift a)", "shifted_rows m a"),
         ("Numbers", "(scale_list (Z.opp last) modulus)", "(scale_list last modulus)"),
         ("Covering", "(q' =? delta x q) && ", ""),
         ("Covering", " && (point_of l k c' =? point_after l k t (point_of l k c))", ""),
@@ -355,10 +415,43 @@ CHAINS = (
         ),
         ("NeverRounded", "keeps (0 # 1)%Q && ", ""),
         ("NeverRounded", "Z.max (Z.abs (entry_at (codes h c) i j)) s", "Z.max (entry_at (codes h c) i j) s"),
+        # no hypothesis that 0 is kept, numbers that are looked at in one head only, and for one transition less
+        ("NeverRoundedCascade", "keeps (0 # 1)%Q && check_cascade d", "check_cascade d"),
+        (
+            "NeverRoundedCascade",
+            "forallb (fun l => forallb (fun h => head_fits",
+            "forallb (fun l => existsb (fun h => head_fits",
+        ),
+        (
+            "NeverRoundedCascade",
+            "all_below (any_transitions h) (fun t =>",
+            "all_below (any_transitions h - 1) (fun t =>",
+        ),
+        ("NeverRoundedCascade", "Z.abs z <= most", "z <= most"),
+        # half of the error where a mode is directed, and no spacing of the small numbers
+        ("RoundedErrors", "if to_nearest m then - p else 1 - p", "- p"),
+        ("RoundedErrors", "if to_nearest m then least - p else least - p + 1)", "least - p)"),
+        # a pivot 0 with numbers beside it, and what is left added instead of subtracted
+        ("Lengths", "forallb is_zero (tl row) && eliminated", "eliminated"),
+        ("Lengths", "less_square rows' (1 / p) (tl row)", "less_square rows' (- (1 / p)) (tl row)"),
+        # A that is transposed, balls as large as a cell, a sum that is moved as one number is, no bound on a letter's norm, a start outside
+        ("RegionsCheck", "add_at (snd (fst t)) (snd t) row", "add_at (fst (fst t)) (snd t) row"),
+        ("RegionsCheck", "less (4 * (radius * radius))", "less (radius * radius)"),
+        ("RegionsCheck", " && Qeq_bool (bias e) 0)", ")"),
+        ("RegionsCheck", "&& norm_right n rows (letter_norm c a)", "&& true"),
+        ("RegionsCheck", "((m =? 0)%nat || not_too_large v size)", "true"),
+        ("RegionsCheck", "forallb (is_fine v) (0 :: initial_state L)", "is_fine v 0"),
         ("ChainSemantics", "(Z ++ zeros p) h", "(zeros p ++ Z) h"),
         ("ChainSemantics", "(rev (seq 0 (rows - 1)))", "(seq 0 (rows - 1))"),
         ("ChainCheck", "(rank known (after known a i) <? rank known i)", "true"),
         ("ChainCheck", "one_to_one || (number <=? next l)", "true"),
+        ("ChainTree", " && (parent t i' =? p')", ""),
+        ("ChainTree", " || leaf_right last a i", " || true"),
+        (
+            "ChainTree",
+            "(S (level_of t (parent t i)) =? level_of t i)",
+            "(level_of t (parent t i) <? level_of t i)",
+        ),
     ],
 )
 def test_other_definitions_make_a_proof_fail(

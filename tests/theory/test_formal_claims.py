@@ -7,8 +7,11 @@ import re
 import pytest
 
 from mirrormata.tests.project.generated_formal import FORMAL, theorems, uses_reals
+from mirrormata.theory._verdict import status_in_words
+from mirrormata.theory.planning._bounds import bounds
+from mirrormata.theory.planning._headline import list_strongest
 from mirrormata.theory.verifying._claim import Claim
-from mirrormata.theory.verifying._registry import load_claims
+from mirrormata.theory.verifying._registry import load_claims, say_standing
 
 CLAIMS = [entry.claim for entry in load_claims() if entry.claim.formal]
 NAMES = sorted({name for claim in CLAIMS for name in claim.formal_names})
@@ -16,6 +19,28 @@ NAMES = sorted({name for claim in CLAIMS for name in claim.formal_names})
 
 def test_at_least_twenty_five_claims_are_proved_in_coq() -> None:
     assert len(CLAIMS) >= 25
+
+
+def test_a_claim_is_proved_in_coq_in_full_in_part_or_not() -> None:
+    assert Claim("own.x", "title", "proved").coq == "–"
+    assert Claim("own.x", "title", "proved", formal=("Chain.chain_valid, for the start",)).coq == "part"
+    both = ("Chain.chain_valid, for the start", "Chain.chain_tracks")
+    assert Claim("own.x", "title", "supported", formal=both).standing == "supported by instances; Coq: yes"
+
+
+def test_the_readme_counts_them() -> None:
+    page = (FORMAL.parents[1] / "README.md").read_text(encoding="utf-8")
+    assert f"{len(CLAIMS)} of them, and a checker" in page
+
+
+def test_plans_say_of_a_bound_what_the_list_of_claims_says() -> None:
+    registry = load_claims()
+    for spec in ("S5", "mod:7", "tomita:4"):
+        for said, bound in list_strongest(bounds(spec)):
+            claim = registry[bound.reason].claim
+            assert said.endswith(f"({bound.reason}: {claim.standing})")
+            assert claim.standing.startswith(status_in_words(claim.expected))
+    assert say_standing("my.bound") == "my.bound"
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES, *(name for name, _ in theorems())}))

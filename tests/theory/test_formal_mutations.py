@@ -41,12 +41,66 @@ MUTATIONS = [
     ("Permutations", "Definition swaps_needed s : nat := (n - #|porbits s|)%N.", "Definition swaps_needed s : nat := (n - #|porbits s|).-1%N."),
     # permutation matrices multiplied in the other order
     ("Permutations", "Lemma pmx_mul s (t : 'S_n) : pmx s *m pmx t = pmx (t * s)%g.", "Lemma pmx_mul s (t : 'S_n) : pmx s *m pmx t = pmx (s * t)%g."),
+    # a letter of four factors
+    ("TurnedPlanes", "Hypothesis few : forall x i, (moved (A x i) <= 3)%N.", "Hypothesis few : forall x i, (moved (A x i) <= 4)%N."),
+    # a conjugate to its inverse
+    ("TurnedPlanes", "#[a]%g = 5%N -> (a ^ y = a ^+ 2)%g ->", "#[a]%g = 5%N -> (a ^ y = a ^+ 4)%g ->"),
+    # matrices that may lengthen vectors
+    ("TurnedPlanes", "dot (A x i *m v) (A x i *m v) <= dot v v.", "dot (A x i *m v) (A x i *m v) <= dot v v *+ 2."),
+    # a group that may be abelian
+    ("TurnedPlanes", "simple E -> ~~ abelian E ->", "simple E -> abelian E ->"),
+    # the wiring as printed: a layer is told the new points of those below
+    ("CascadeLRNN", "let t := rule j a (told a h K') in read_before t (layer_step t (h j))", "let t := rule j a (told a h K') in read_new (layer_step t (h j))"),
+    # what is erased is erased after the halves are exchanged
+    (
+        "CascadeLRNN",
+        "[seq Write (down k j) (j == c) | j <- enum 'I_(n k).+1] ++ [seq Swap (up k j) (down k j) | j <- enum 'I_(n k).+1]",
+        "[seq Swap (up k j) (down k j) | j <- enum 'I_(n k).+1] ++ [seq Write (down k j) (j == c) | j <- enum 'I_(n k).+1]",
+    ),
+    # points of components that a gate resets may be read
+    ("CascadeLRNN", "(j < k)%N -> ~~ gated j -> q j = q' j)", "(j < k)%N -> q j = q' j)"),
+    # gates without look-back
+    ("ChainForms", "Hypothesis gates_look_back : gates c = true -> look_back c = true.", "Hypothesis gates_look_back : gates c = true -> True."),
+    # words of m letters may leave one state more
+    ("ChainForms", "leaves (states c) (delta c) m s\n", "leaves (states c) (delta c) m (S s)\n"),
+    # one swap fewer
+    ("ChainForms", "then size l - 1 else", "then size l - 2 else"),
+    # resets that lengthen no vector would keep all lengths
+    ("ChainNorm", "(forall h, dot (M *m h) (M *m h) <= dot h h)", "(forall h, dot (M *m h) (M *m h) = dot h h)"),
+    # the register is turned without its oldest letter being erased
+    ("Definite", "pmx R cycle_rows *m factor_mx (projection R ord_max).", "pmx R cycle_rows."),
+    # one factor fewer than rows
+    ("Definite", "Theorem shift_needs : moved (shift R m) = m.+1", "Theorem shift_needs : moved (shift R m) = m"),
+    # a copy in the other direction
+    ("SwapCopy", "| CopyOf i j => fun q => if q == j then i else q", "| CopyOf i j => fun q => if q == i then j else q"),
+    # one component fewer
+    ("SwapCopy", "[/\\ size ss = (n - components f)%N", "[/\\ size ss = (n - (components f).+1)%N"),
+    # a copy that lengthens no vector
+    ("SwapCopy", "(forall h, dot (C *m h) (C *m h) <= 2%:R * dot h h)", "(forall h, dot (C *m h) (C *m h) <= 1 * dot h h)"),
+    # a level tells the next one its sets in the other order
+    ("ChainLayers", "(a, read_before l (row a) X X' [] h, read_after l X' h).", "(a, read_after l X' h, read_before l (row a) X X' [] h)."),
+    # what is added is left out
+    ("ChainLayers", "map (fun e => ((fst e, j), snd e)) (sparse v) ++ added_from (S j) rest", "added_from (S j) rest"),
+    # with look-back a layer reads what the layers above held before
+    ("ChainLayers", "check_chain c known = true -> look_back c = false ->", "check_chain c known = true -> look_back c = true ->"),
     # a layer flips when all lower bits hold -1 after the token
     ("Counting", "ripple (carry && (h' == 1)) hs'", "ripple (carry && (h' == -1)) hs'"),
     # the two angles of a token exchanged
     ("Counting", "if p == 0 then 1 + (i + i) else 1 - (i + i).", "if p == 0 then 1 - (i + i) else 1 + (i + i)."),
     # the left product of D_m
     ("Counting", "if x.1 then x.2 - y.2 else x.2 + y.2).", "if y.1 then y.2 - x.2 else x.2 + y.2)."),
+    # a map to finitely many values that need not be monotone
+    ("CastSettles", "(forall x y, x <= y -> cast x <= cast y).", "(forall x y, x <= y -> cast x <= cast x)."),
+    # bases that may be negative
+    ("CastSettles", "& (forall i, 0 <= l i) -> settles (fun k => cast (a k))].", "& (forall i, l i <= 0) -> settles (fun k => cast (a k))]."),
+    # eigenvalues of the other sign
+    ("CastCounting", "exists2 ls, all (fun l => 0 <= l) ls & \\prod_(l <- ls) (M - l%:M) = 0.", "exists2 ls, all (fun l => l <= 0) ls & \\prod_(l <- ls) (M - l%:M) = 0."),
+    # the words of any length
+    ("CastCounting", "Theorem no_parity layers one accepts m : (1 < m)%N ->", "Theorem no_parity layers one accepts m : (0 < m)%N ->"),
+    # products of too few matrices
+    ("CastCounting", "(forall s, real_spectrum (product l x s (2 ^ i)))", "(forall s, real_spectrum (product l x s (2 ^ i.-1)))"),
+    # half of the period
+    ("CastCounting", "(m %| 2 ^ size layers)%N.", "(m %| 2 ^ (size layers).-1)%N."),
     # beta |v|^2 = 2 allowed
     ("Affine", "Definition strict f : bool := 0 < f.1 * dot f.2 f.2 < 2%:R.", "Definition strict f : bool := 0 < f.1 * dot f.2 f.2 <= 2%:R."),
     # vectors of states that need not differ

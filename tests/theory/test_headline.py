@@ -14,6 +14,7 @@ from mirrormata.theory.planning._headline import (
     describe_check,
     describe_construction,
     list_strongest,
+    say_standing,
     write_headline,
 )
 from mirrormata.theory.planning._plan import describe_plan, plan
@@ -130,6 +131,6 @@ def test_a_plan_begins_with_what_counts() -> None:
     )
     strongest = list_strongest(made.bounds)
     assert [b.figure for _, b in strongest] == list(dict.fromkeys(b.figure for b in made.bounds))
-    assert all(f"({b.reason}, {b.kind})" in text for text, b in strongest)
+    assert all(f"({say_standing(b.reason)})" in text for text, b in strongest)
     best = {b.figure: b.at_least for _, b in list_strongest(bounds("S5"))}
     assert best["householders"] == 4

@@ -219,14 +219,16 @@ def test_ten_thousand_words_without_an_error_up_to_the_horizon(name: str, dtype:
     assert report.margin is None or report.margin > 0
 
 
-@pytest.mark.long
+@pytest.mark.parametrize(
+    "words", [pytest.param(400, marks=pytest.mark.long), pytest.param(2_000, marks=pytest.mark.exhaustive)]
+)
 @pytest.mark.parametrize("name", ROUNDED)
-def test_thousands_of_words_up_to_the_whole_horizon(name: str) -> None:
+def test_many_words_up_to_the_whole_horizon(name: str, words: int) -> None:
     for dtype in ("bf16", "fp16"):
         length = document(name)["horizon"]["lengths"][dtype]
-        assert run(lrnn(name), random_words(lrnn(name), 2_000, length, 2), dtype=dtype).errors == 0
+        assert run(lrnn(name), random_words(lrnn(name), words, length, 2), dtype=dtype).errors == 0
     length = min(document(name)["horizon"]["lengths"]["fp32"], 100_000)
-    assert run(lrnn(name), random_words(lrnn(name), 20, length, 2), dtype="fp32").errors == 0
+    assert run(lrnn(name), random_words(lrnn(name), words // 100, length, 2), dtype="fp32").errors == 0
 
 
 def test_mod_60_is_right_for_long_in_fp32_and_fails_soon_in_bf16() -> None:

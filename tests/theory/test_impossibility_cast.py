@@ -152,7 +152,10 @@ def test_theorems_on_random_instances(name: str) -> None:
     check_theorems(name, 40, 5)
 
 
-@pytest.mark.long
+@pytest.mark.parametrize(
+    "instances",
+    [pytest.param(300, marks=pytest.mark.long), pytest.param(1_000, marks=pytest.mark.exhaustive)],
+)
 @pytest.mark.parametrize("name", FORMATS)
-def test_theorems_on_many_instances(name: str) -> None:
-    check_theorems(name, 1_000, 6)
+def test_theorems_on_many_instances(name: str, instances: int) -> None:
+    check_theorems(name, instances, 6)

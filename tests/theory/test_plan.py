@@ -187,7 +187,9 @@ def test_library(name: str) -> None:
     assert [source for source in everything if source != "R7"][-1] == "G.A3"
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(500, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "count", [40, pytest.param(150, marks=pytest.mark.long), pytest.param(500, marks=pytest.mark.exhaustive)]
+)
 def test_random_plans(count: int) -> None:
     for s in range(count):
         made = plan(

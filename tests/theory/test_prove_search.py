@@ -105,7 +105,7 @@ def test_wrong_guesses_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("spec", "arithmetic"), [("A5", "per_op:fp16"), ("mod:60", "per_step:fp32")])
 def test_resumed_search_gives_the_same_verdict(spec: str, arithmetic: str, tmp_path: Path) -> None:
     lrnn, path = construct(spec), tmp_path / "search.npz"
-    limits = (2_000, 30_000)
+    limits = (500, 5_000)
     whole = prove(lrnn, lrnn.automaton, arithmetic, max_states=limits[1], method="states")
     first = prove(lrnn, lrnn.automaton, arithmetic, max_states=limits[0], method="states", resume=path)
     assert first.verdict == "unknown"

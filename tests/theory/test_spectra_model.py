@@ -278,6 +278,6 @@ def test_the_root_of_153_lies_between_its_bounds() -> None:
     assert high >= (27 + Fraction(root, 2**40)) / 32
 
 
-def test_a_model_folder_is_sent_to_compare(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="compare"):
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no config\.json; a model folder has"):
         spectrum_of_model(str(tmp_path))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import chain, compress, product
+from itertools import chain, compress, count, product
 from math import prod
 from operator import itemgetter
 from typing import Any
@@ -166,27 +166,20 @@ def point_moves(head: Head, images: list[list[int]]) -> list[list[int]]:
     # points that some transition leads to from another one: their codes are fixed by it
     written = {after for move in moves for p, after in enumerate(move) if p != after}
     if any(code != ((p, 0, 1),) for p, code in enumerate(head.vectors)):
-        taken = {head.vectors[p] for p in written}
+        taken, codes = {head.vectors[p] for p in written}, codes_in_order()
         for p in range(n):
             if p not in written:
-                need(
-                    head.vectors[p] == first_free(taken),
-                    f"{head.where}.codes[{p}]: not the first that is free",
-                )
-                taken.add(head.vectors[p])
+                # what has been passed over is taken, and a free code goes to one point alone
+                free = next(code for code in codes if code not in taken)
+                need(head.vectors[p] == free, f"{head.where}.codes[{p}]: not the first that is free")
     return moves
 
 
-def first_free(taken: set[Sparse]) -> Sparse:
-    """The first of 0, e_0, 2e_0, ..., 8e_0, e_1, ... that is not taken."""
-    k = 0
-    while True:
-        # 0 first, then 8 multiples of each e_row
-        row, value = divmod(k - 1, LARGEST_LABEL) if k else (0, -1)
-        code: Sparse = ((row, 0, value + 1),) if k else ()
-        if code not in taken:
-            return code
-        k += 1
+def codes_in_order() -> Iterator[Sparse]:
+    """0, e_0, 2e_0, ..., 8e_0, e_1, ..."""
+    yield ()
+    for row in count():
+        yield from (((row, 0, value),) for value in range(1, LARGEST_LABEL + 1))
 
 
 def check_idle(i: int, heads: list[Head], kinds: Cases) -> None:

@@ -79,6 +79,8 @@ class Head(ExactRows):
         # u stands in the first half of the rows, v in the second
         need(not odd and max(self.used, default=-1) < half, f"{self.where}: pairs need twice the rows")
         self.used |= {half + i for i in self.used}
+        # all pairs stand side by side in memory, which costs more than a step with a number
+        self.budget.spend(PRODUCT * len(self.codes) * sum(1 + len(code) for code in self.codes))
         lower = [tuple((half + i, j, x) for i, j, x in code) for code in self.codes]
         self.codes = [(*u, *v) for u in self.codes for v in lower]
 

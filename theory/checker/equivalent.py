@@ -55,6 +55,11 @@ STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
 
 
+def _bits(number: Fraction) -> int:
+    """Bits of numerator and denominator together."""
+    return number.numerator.bit_length() + number.denominator.bit_length()
+
+
 def all_states(
     model: Model, machine: Machine, answers: str, limit: int, budget: Budget
 ) -> tuple[int, Vector]:
@@ -68,6 +73,8 @@ def all_states(
         model.codes
     )
     need(limit * products <= MAX_WORK, f"equivalence.states: more than {MAX_WORK:,} products are needed")
+    # the largest number of a code, which a distance multiplies with itself as well
+    largest = max((_bits(h) for code in model.codes for h in code), default=0)
     seen = {(model.initial, machine.start)}
     order = list(seen)
     named: dict[Vector, int] = {}
@@ -78,10 +85,10 @@ def all_states(
             after, p = model.step(state, x), machine.delta[x][q]
             # the nearest code does not depend on the automaton's state, so each state is compared once
             if after not in named:
-                bits = max(h.numerator.bit_length() + h.denominator.bit_length() for h in after)
+                bits = max((_bits(h) for h in after), default=0)
                 need(bits <= MAX_BITS, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
                 # the distances to all codes are squares of such numbers
-                budget.spend(entries * len(model.codes), bits)
+                budget.spend(entries * len(model.codes), max(bits, largest))
                 named[after] = model.nearest(after)
             said = model.decode[named[after]][x]
             need(

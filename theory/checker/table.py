@@ -168,13 +168,15 @@ def check_decode(
     for x in range(len(delta)):
         after = [map(image[x].__getitem__, column) for image, column in zip(images, columns, strict=True)]
         landings.append(list(map(place.get, zip(*after, strict=True))))
-    covered: set[int] = set()
+    covered, uncovered = set[int](), 0
     # invariant: the first `met` rows are those met so far, breadth first, and every letter has been followed from those before `done`
     met = 0
     for done, state in enumerate(states):
         if done == met:  # a new seed
             # the start's code comes first, then one over the least state that no code lies over yet
-            least = start if not covered else next((q for q in range(n) if q not in covered), -1)
+            while uncovered in covered:  # states are covered for good, so the least one only grows
+                uncovered += 1
+            least = start if not covered else uncovered
             need(state == least, f"decode[{done}]: not the seed that is due")
             check_seed(done, tuple(rows[done][1:]), heads, images, bool(covered))
             met += 1

@@ -1,4 +1,4 @@
-"""CK.S5: one layer with three factors a token does not follow S_5 over all its elements; four do."""
+"""CK.S5: one layer with three factors a token does not follow S_5 where a letter has order 5; four do."""
 
 from __future__ import annotations
 
@@ -17,27 +17,37 @@ from .h_rank import count_turned_planes, random_factors, refusal
 
 CLAIM = Claim(
     "CK.S5",
-    "S_5 over all elements needs four factors in one layer",
+    "S_5 with a letter of order 5 needs four factors in one layer",
     "proved",
     uses=("H.rank",),
     arithmetic="exact",
     seconds=4,
+    formal=(
+        "TurnedPlanes.five_states_of_an_element, for S_5 over all elements in layers without gates that have at most four hidden states for each element",
+        "TurnedPlanes.three_factors_leave_five, likewise where 5 does not divide the order of the group of the words that keep all answers",
+        "TurnedPlanes.some_head_reads, for the step from several heads to one",
+        "TurnedPlanes.three_turn_one_plane, for the step from three factors to one plane",
+    ),
 )
 
 
 def verify(effort: Effort = QUICK) -> Verdict:
-    """With at most one turned plane a head and finitely many states, one layer does not follow all of S_5.
+    """With at most one turned plane a head and finitely many states, one layer does not follow S_5 where a letter has order 5.
 
-    Statement: Let one layer have ‖A(x)‖₂ ≤ 1, finitely many reachable states and in each head at most one pair of non-real
-        eigenvalues on the unit circle. Then, whatever is added and read out, it does not follow the word problem of S_5
-        over all elements. Three factors turn one plane at most, so four are needed, and four are enough.
+    Statement: Let G be the group that the letters generate which permute all states. Let a, of order 5, be a power of one of
+        these letters, and let a conjugate b = y a y⁻¹, y in G, generate with a a group of order 60, in which a and b are not
+        conjugate. Let one layer have ‖A(x)‖₂ ≤ 1, finitely many reachable states and in each head at most one pair of
+        non-real eigenvalues on the unit circle. Then, whatever is added and read out, it does not follow the automaton. Three
+        factors turn one plane at most, so four are needed. The word problem of S_5 is such an automaton over all elements,
+        and over every alphabet that generates S_5 and has an element of order 5; there four are enough.
     Direction: tight
-    Hypotheses: One layer; ‖A(x)‖₂ ≤ 1; gates in [0, 1]; finitely many reachable states; exact; the alphabet has a letter of
-        order 5 and the group a conjugate of it with which it splits an icosahedral group.
+    Hypotheses: One layer; ‖A(x)‖₂ ≤ 1; gates in [0, 1]; finitely many reachable states; exact; a and b as in the statement. A
+        search of limited length looks for y.
     Arithmetic: exact
     Source: CK; the proof is written out in the checker of bounds
     Method: S_5 in one layer with three factors is asked for and refused with this bound, whose certificate the stand-alone
-        checker proves from the table. With four factors it is built and checked. Where a hypothesis fails the bound is not
+        checker proves from the table. With four factors it is built and checked. Two alphabets of S_5 with an element of
+        order 5 have the same bound and are built with four. Where a hypothesis fails the bound is not
         claimed: A_5 and S_4 need two factors, the transpositions of S_5 one, and with more layers two factors do. Planes
         turned by products of random reflections are counted exactly.
     Example:
@@ -59,6 +69,7 @@ def verify(effort: Effort = QUICK) -> Verdict:
         },
     )
     others = {"A5": 2, "S4": 2, "S5[transpositions]": 1}
+    alphabets = ("S5[generators]", "S5[up_to_5]")
     deeper = construct(automaton, max_householders=2)
     generator, count = effort.generator(), effort.pick(20, 300)
     return further(
@@ -67,6 +78,10 @@ def verify(effort: Effort = QUICK) -> Verdict:
             "factors of others in one layer": (
                 {s: construct(s, max_layers=1).householders for s in others},
                 others,
+            ),
+            "generators of S_5 with an element of order 5": (
+                {s: (_has_bound(s), construct(s, max_layers=1).householders) for s in alphabets},
+                dict.fromkeys(alphabets, (True, 4)),
             ),
             "others with this bound": ([s for s in others if _has_bound(s)], []),
             "defect of S_5 with two factors and more layers": (defect(deeper), None),

@@ -19,6 +19,7 @@ CLAIM = Claim(
     "supported",
     uses=("DP.L4", "G.T4"),
     seconds=3,
+    formal=("CascadeLRNN.wiring_follows, for any cascade that covers the automaton",),
 )
 
 

@@ -32,6 +32,15 @@ CLAIM = Claim(
     "Any automaton in one layer with n - 1 swaps and copies (RWKV-7, c = 2)",
     "exhaustive",
     uses=("H.rank", "G.A3"),
+    formal=(
+        "SwapCopy.swaps_and_copies, for maps",
+        "SwapCopy.fewest_of_rank_one, for the lower bound",
+        "SwapCopy.rank_of_map, for the rank",
+        "SwapCopy.swap_copy_automaton, for the layer",
+        "SwapCopy.at_most_one_less, for n - 1",
+        "SwapCopy.step_is_map, for the factors",
+        "SwapCopy.copy_norm, for the norm",
+    ),
 )
 AUTOMATA = ("T3", "T4", "tomita:3", "gridworld:4")
 Case = tuple[tuple[int, ...], int]

@@ -18,6 +18,7 @@ CLAIM = Claim(
     "supported",
     arithmetic="cast",
     seconds=13,
+    formal=("CastSettles.cast_powers_settle",),
 )
 FORMATS = ("cast:bf16", "cast:fp8_e4m3", "cast:int:-128..127")
 

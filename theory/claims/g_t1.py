@@ -28,6 +28,10 @@ CLAIM = Claim(
     uses=("G.L1",),
     arithmetic="cast",
     seconds=16,
+    formal=(
+        "CastCounting.no_parity, for (1^m)*",
+        "CastCounting.unary_settles, for what is shown of 1^k",
+    ),
 )
 
 

@@ -22,6 +22,7 @@ CLAIM = Claim(
     uses=("G.L1", "own.T2tight"),
     arithmetic="cast",
     seconds=6,
+    formal=("CastCounting.no_counting", "CastCounting.unary_repeats"),
 )
 
 

@@ -22,6 +22,8 @@ CLAIM = Claim(
     formal=(
         "ChainLRNN.lrnn_tracks, with the levels of a chain of sets",
         "Chain.permutation_or_reset, for what a level does",
+        "CascadeLRNN.wiring_follows, for any cascade that covers the automaton",
+        "CascadeLRNN.repaired_wiring, for the wiring of any cascade",
     ),
 )
 

@@ -18,7 +18,13 @@ CLAIM = Claim(
     "Any automaton of n states in at most n - 1 layers, by chains of sets",
     "supported",
     seconds=8,
-    formal=("ChainLRNN.lrnn_tracks", "Chain.admissible_chain_tracks, for sizes that fit the images"),
+    formal=(
+        "ChainLRNN.lrnn_tracks",
+        "Chain.admissible_chain_tracks, for sizes that fit the images",
+        "ChainForms.every_chain, in coordinates of the sets",
+        "ChainForms.level_factor_count, for the numbers of factors",
+        "ChainLayers.chain_is_layers, for certificates, in the semantics of tables",
+    ),
 )
 
 

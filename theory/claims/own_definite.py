@@ -20,7 +20,11 @@ CLAIM = Claim(
     "Automata whose last m letters decide the state: one shift register with m factors and dimension m",
     "supported",
     seconds=3,
-    formal=("Definite.definite_automaton, with no row of zeros", "Definite.shift_by_factors"),
+    formal=(
+        "Definite.definite_automaton, with no row of zeros",
+        "Definite.shift_by_factors, for the factors of the shift",
+        "Definite.shift_needs, for the least number of factors",
+    ),
 )
 
 

@@ -21,6 +21,11 @@ CLAIM = Claim(
     "supported",
     uses=("own.chain", "own.window"),
     seconds=8,
+    formal=(
+        "ChainForms.every_chain, for own.chain with sizes that fall by one",
+        "ChainForms.every_window, for own.window",
+        "ChainForms.level_factor_count, for the numbers of factors",
+    ),
 )
 
 

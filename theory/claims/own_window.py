@@ -17,7 +17,11 @@ CLAIM = Claim(
     "supported",
     uses=("own.chain",),
     seconds=8,
-    formal=("WindowLRNN.window_lrnn_tracks, with the states numbered instead of phantoms",),
+    formal=(
+        "ChainForms.every_window, where words of m letters leave at most s states",
+        "Window.criterion, for m from the listing of image sets",
+        "WindowLRNN.window_lrnn_tracks, with the states numbered instead of phantoms",
+    ),
 )
 
 

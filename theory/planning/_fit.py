@@ -29,6 +29,7 @@ from ...foundation._errors import LimitError, NotRealisableError
 from ...foundation._text import count_noun, one_line
 from ._architecture import Architecture
 from ._bounds import Bound, bounds
+from ._headline import say_proof
 from ._plan import BUDGET, Offer, bounds_json, plan
 
 FitVerdict = Literal["fits", "excluded", "not decided"]
@@ -366,7 +367,7 @@ def print_fit(made: Fit, wording: Callable[[str], str] = str) -> None:
             table.add_row(c.name, c.needed, c.given, marks[c.met])
         shown.print(table)
     for bound in made.excluded_by:
-        shown.print(f"excluded, {bound.kind}: {bound.text}")
+        shown.print(f"excluded, {say_proof(bound)}: {bound.text}")
     for remark in made.remarks:
         shown.print(wording(remark))
     shown.print(f"supposed: {'; '.join(SUPPOSED)}")

@@ -143,7 +143,20 @@ def list_strongest(bounds: Iterable[Bound]) -> list[tuple[str, Bound]]:
 def _say_bound(bound: Bound) -> str:
     say = _SHORT.get(bound.figure)
     said = f"{bound.figure} ≥ {bound.at_least}" if say is None else say(bound.at_least)
-    return f"{said} ({bound.reason}, {bound.kind})"
+    return f"{said} ({say_standing(bound.reason)})"
+
+
+def say_proof(bound: Bound) -> str:
+    """Where a bound's proof is, and how its claim stands: the text of the checker, or a publication whose theorem is applied."""
+    where = "its proof in the checker of bounds" if bound.kind == "proved" else "by a published theorem"
+    return f"{where} ({say_standing(bound.reason)})"
+
+
+def say_standing(reason: str) -> str:
+    """`G.T1: supported by instances; Coq: part`: how the claim stands on which a bound rests, as `mirrormata claims` says it."""
+    from ..verifying._registry import say_standing as say  # claims are checked by what is planned here
+
+    return say(reason)
 
 
 def describe_check(result: CheckResult) -> str:

@@ -34,7 +34,7 @@ from ...foundation._errors import InputError, LimitError, NotRealisableError
 from ...foundation._text import console, count_noun, html_table, one_line
 from .._kinds import kind_of
 from ._bounds import Bound, ReachedBound, bounds, reached_bounds
-from ._headline import describe_construction, list_strongest
+from ._headline import describe_construction, list_strongest, say_proof
 from ._trying import try_constructions
 
 if TYPE_CHECKING:
@@ -486,7 +486,7 @@ def _print_details(made: Plan, shown: Console, wording: Callable[[str], str]) ->
     for text in made.not_built:
         shown.print(f"not built: {wording(text)}")
     for bound in made.bounds:
-        shown.print(f"lower bound, {bound.kind}: {bound.text}")
+        shown.print(f"lower bound, {say_proof(bound)}: {bound.text}")
     for text in dict.fromkeys(
         _following(b)
         for offer in made.offers

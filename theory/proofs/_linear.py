@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from ._state_search import NodeForm, Rows, guess_pairs
 SAFE = 1 - 2.0**-20
 """Shrinks a margin by far more than the float64 errors of distances, which are below entries · 2^-52 of them."""
 ENTRIES = 4_000_000
-"""Differences computed at once."""
+"""Differences, or entries of the matrices of rows, computed at once."""
 DOUBTFUL = 256
 """States decoded at once until a wrong one is found."""
 LISTED = 4
@@ -204,6 +205,19 @@ class LinearHead:
             result[rows, columns] += values
         return result
 
+    def matrices(self, letters: Indices) -> tuple[Floats, Indices]:
+        """Dense matrices `[n, dim, dim]`, and for each letter the place of its own; those of all letters are kept where they are few."""
+        if self.all_matrices is not None:
+            return self.all_matrices, letters
+        used, place = np.unique(letters, return_inverse=True)
+        return np.stack([self.matrix(x) for x in used.tolist()]), place
+
+    @cached_property
+    def all_matrices(self) -> Floats | None:
+        """The dense matrices of all letters, None for too many entries."""
+        w = self.weights
+        return w.dense() if w.columns.shape[1] * w.dim**2 <= ENTRIES else None
+
 
 class LinearMachine:
     """Heads side by side; `reader` decodes the joint state, entries of all heads one after the other.
@@ -308,10 +322,13 @@ class LinearMachine:
         """`_head` with a letter of its own for each state."""
         w = head.weights
         if isinstance(self.arithmetic, PerOp):
+            A, place = head.matrices(letters)
             after = np.empty_like(H)
-            for x in np.unique(letters).tolist():
-                here = letters == x
-                after[here] = self._head(head, H[here], x)
+            rows = max(1, ENTRIES // w.dim**2)
+            for i in range(0, len(H), rows):
+                part = slice(i, i + rows)
+                added = None if w.additive is None else w.additive[letters[part]]
+                after[part] = self.arithmetic.affine(A[place[part]], H[part], added)
             return after
         b = None if w.additive is None else w.additive[letters]
         # `[states, dim]` entries and columns of each state's letter, as in `_head`

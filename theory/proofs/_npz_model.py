@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from ...constructions._realisation import Sparse, Transition
 from ...constructions.algebra._householder import GHFactor
 from ...constructions.automata._automaton import Automaton, Indices
 from ...foundation._errors import InputError
+from ...foundation._files import write_bytes
 from ...foundation._text import count_noun
-from .._npz_file import ArrayHeader, check_npz_format, is_text, read_npz
+from .._npz_file import NPZ_FORMAT, ArrayHeader, check_npz_format, is_text, read_npz
 from ..arithmetic._arithmetic import Rounded
 from ..arithmetic._rounding import Floats
 from ..running._weights import HeadWeights
@@ -202,6 +204,23 @@ class NpzModel:
             answers: how its outputs are compared with those of the automaton.
         """
         return LinearMachine([self.head(arithmetic)], arithmetic, self.reader(answers), answers)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as an `.npz`, which `load_npz_model` and every command that takes a model read.
+
+        Args:
+            path: the file to write.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        arrays: dict[str, Any] = {key: getattr(self, key) for key in KEYS}
+        for key, texts in zip(LABELS, (self.letters, self.outputs), strict=True):
+            if texts is not None:
+                arrays[key] = json.dumps(texts)
+        stream = BytesIO()
+        np.savez(stream, format=NPZ_FORMAT, **arrays, **self.factors)
+        write_bytes(path, stream.getvalue())
 
 
 def load_npz_model(path: str | Path) -> NpzModel:

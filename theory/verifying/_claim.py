@@ -16,10 +16,11 @@ from ...constructions.automata._automaton import Automaton
 from ...foundation._errors import InputError
 from ...foundation._files import is_folder, shown_path
 from .._realisations import realisation_in
-from .._verdict import STATUSES, Status
+from .._verdict import STATUSES, Status, status_in_words
 from ..proofs._npz_model import NpzModel, load_npz_model
 
 Level = Literal["quick", "full"]
+Coq = Literal["yes", "part", "–"]
 T = TypeVar("T")
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9]*([.-][A-Za-z0-9]+)*")
@@ -97,6 +98,18 @@ class Claim:
             for m in found
             if m
         ]
+
+    @property
+    def coq(self) -> Coq:
+        """How far theorems of the Coq library go: `yes`, one states the claim, or refutes it where it is refuted; `part`; or `–`."""
+        if not self.formal:
+            return "–"
+        return "yes" if any("," not in entry for entry in self.formal) else "part"
+
+    @property
+    def standing(self) -> str:
+        """What is recorded, and how far Coq proves it, in words: `proved; Coq: part`."""
+        return f"{status_in_words(self.expected)}; Coq: {'no' if self.coq == '–' else self.coq}"
 
     @property
     def file_stem(self) -> str:

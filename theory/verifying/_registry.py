@@ -262,6 +262,16 @@ def load_claims(paths: Sequence[str | Path] = ()) -> Registry:
     return Registry({e.claim.id: e for e in sorted(entries, key=lambda e: (e.claim.id.lower(), e.claim.id))})
 
 
+def say_standing(claim: str) -> str:
+    """`G.T1: supported by instances; Coq: part`, as `mirrormata claims` says it too; the ID alone where it is no claim of the package.
+
+    Args:
+        claim: an ID as bounds give it; β stands for -beta.
+    """
+    path = Path(package.__path__[0]) / f"{file_stem(claim.replace('β', '-beta'))}.py"
+    return f"{claim}: {entry_of_file(path).claim.standing}" if path.is_file() else claim
+
+
 def entry_of_file(path: Path) -> Entry:
     """The claim of one file, of the package or a user's; for processes that check that one only."""
     if path.parent.resolve() == Path(package.__path__[0]).resolve():

@@ -12,6 +12,10 @@ from .._verdict import STATUSES, Verdict, plain, status_in_words
 from ._registry import Entry, Registry
 from ._verify import BUDGET_SPENT, ClaimOutcome
 
+LEGEND = (
+    "recorded: what the Python program verifies of the claim here. Coq: whether a theorem in Coq states it (yes, or a part of it), "
+    "or refutes it where it is refuted."
+)
 SHOWN = 200
 """Longer facts about a model are left to the JSON form."""
 
@@ -66,13 +70,14 @@ def print_outcomes(outcomes: Sequence[ClaimOutcome]) -> None:
 
 def print_claims(entries: Sequence[Entry]) -> None:
     """A table, a row a claim with what is expected of it; the heading counts those that cannot be run without an extra."""
-    table = _table(("claim",), ("recorded", "what", "arithmetic"))
+    table = _table(("claim",), ("recorded", "Coq", "what", "arithmetic"))
     for entry in entries:
         claim = entry.claim
-        table.add_row(claim.id, status_in_words(claim.expected), claim.title, claim.arithmetic)
+        table.add_row(claim.id, status_in_words(claim.expected), claim.coq, claim.title, claim.arithmetic)
     counted = count_statuses([entry.claim.expected for entry in entries], len(entries))
     left_out = 0 if is_installed("torch") else sum(entry.claim.models for entry in entries)
     _print_table("; ".join([counted] + [count_not_run(left_out, ["models"])] * bool(left_out)), table)
+    console().print(LEGEND)
 
 
 def _describe_outcome(outcome: ClaimOutcome) -> str:
@@ -127,7 +132,7 @@ def _print_table(title: str, table: Any) -> None:
 def explanation(entry: Entry, registry: Registry) -> list[tuple[str, str]]:
     """`(label, text)`: all that a claim's file says of it."""
     claim = entry.claim
-    rows = [("", entry.text.summary), *entry.text.rows(), ("recorded", status_in_words(claim.expected))]
+    rows = [("", entry.text.summary), *entry.text.rows(), ("recorded", claim.standing)]
     rows += [("in its place", claim.repair)] * bool(claim.repair)
     rows += [("proved in Coq", "; ".join(claim.proved_in_coq))] * bool(claim.formal)
     rows += [("uses", ", ".join(claim.uses))] * bool(claim.uses)
@@ -150,6 +155,7 @@ def claim_json(entry: Entry, registry: Registry) -> dict[str, Any]:
         "used_by": registry.used_by(claim.id),
         "repair": claim.repair or None,
         "formal": list(claim.formal),
+        "coq": None if claim.coq == "–" else claim.coq,
         **dict(entry.text.rows()),
         "arithmetic": claim.arithmetic,
         "summary": entry.text.summary,

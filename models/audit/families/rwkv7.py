@@ -8,11 +8,11 @@ from typing import Any
 from .._layer_lists import attention_beside
 from .._recurrence import AuditedFamily, Layer, Recurrence
 
-# The transition is diag(w) - κ (a ⊙ κ)ᵀ with |κ| = 1, a in (0, 1) and w in (exp(-exp(-1/2)), 1). With S = diag(a)^½ it is similar to
+# The transition is diag(w) - (a ⊙ κ) κᵀ with |κ| = 1, a in (0, 1) and w in (exp(-exp(-1/2)), 1). With S = diag(a)^½ it is similar to
 # diag(w) - (S κ)(S κ)ᵀ, which is symmetric, and whose least eigenvalue is above exp(-exp(-1/2)) - 1.
 RWKV7 = Recurrence(
     "RWKV-7",
-    "diag(w) - κ (a ⊙ κ)ᵀ",
+    "diag(w) - (a ⊙ κ) κᵀ",
     "real, from -0.455 to 1, at most one of them negative",
     "real",
     "similar to symmetric",

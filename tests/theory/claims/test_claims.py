@@ -22,7 +22,7 @@ RECORDED = {row["claim"]: row for row in read_statuses()}
 
 HANDBOOK = """
 G.L1 G.T1 G.T2 own.T2tight PT.R1 PT.R2 own.R3 own.R4 G.P1.3 H.open-beta H.rank CK.S5 PD.N-1 S.star-free E.neutral
-G.P1.1 G.P1.2 G.A3 G.T3 G.T4 KR G.T6 DP.P1 DP.T1 DP.T2 DP.L4 DP.L2 DP.L3 DP.T4 DP.T6 R7 DP.T7 DP.T8 H.A5inv CK.1 own.LMI own.chain own.window own.lookback own.blocks own.congruences own.ranks own.covers own.definite own.decay own.serial
+G.P1.1 G.P1.2 G.A3 G.T3 G.T4 KR G.T6 DP.P1 DP.T1 DP.T2 DP.L1 DP.L4 DP.L2 DP.L3 DP.T4 DP.T6 R7 DP.T7 DP.T8 H.A5inv CK.1 own.LMI own.chain own.window own.lookback own.blocks own.congruences own.ranks own.covers own.definite own.decay own.serial own.row-gates own.no-parity
 G.S32 G.T3remark DP.C1 DP.B6 DP.eq3
 """
 PRINTED = "G.T4 G.T3 G.S32 G.T3remark G.T1 G.T2 DP.T2 DP.T7 DP.C1 DP.T8 DP.B6 DP.eq3"

@@ -168,11 +168,17 @@ Proof.
   - intros j N. rewrite (Hout j) by (intros I; apply N; right; exact I).
     destruct (Nat.eqb_spec j k) as [->|]; [exfalso; apply N; left; reflexivity|reflexivity].
 Qed.
-Lemma points_right l y heads : forall o cs, check_points l o heads (map prepare_head heads) = true ->
+(* The codes of heads may move in any way that is written down; `prepare_head` of Table.v is one. *)
+Section Moving.
+Variable moved : any_head -> nat -> nat -> nat.
+Definition moving (heads : list (any_head * (nat -> nat))) : list ((nat -> nat -> nat) * (nat -> nat)) :=
+  map (fun h => (moved (fst h), snd h)) heads.
+Definition moving_layer (l : table_layer) : prepared := (moving (layer_heads l), told l).
+Lemma points_right l y heads : forall o cs, check_points l o heads (moving heads) = true ->
   heads_in_range heads cs = true -> actions_right heads y = true ->
-  heads_in_range heads (move (map prepare_head heads) y cs) = true
+  heads_in_range heads (move (moving heads) y cs) = true
   /\ forall j h, nth_error heads j = Some h ->
-     let t := snd h y in let c := nth j cs 0 in let c' := nth j (move (map prepare_head heads) y cs) 0 in
+     let t := snd h y in let c := nth j cs 0 in let c' := nth j (move (moving heads) y cs) 0 in
      point_of l (o + j) c < point_count l (o + j)
      /\ point_of l (o + j) c' = point_after l (o + j) t (point_of l (o + j) c)
      /\ (tells l (o + j) t = true -> point_before l (o + j) t c' = point_of l (o + j) c).
@@ -183,10 +189,10 @@ Proof.
   cbn [heads_in_range] in Er. apply andb_prop in Er as [Rc Rr]. apply Nat.ltb_lt in Rc.
   unfold actions_right in Ea. cbn [forallb] in Ea. apply andb_prop in Ea as [Ah Ar]. apply Nat.ltb_lt in Ah.
   destruct (IH (S o) cs Eo Rr Ar) as [IH1 IH2].
-  pose proof (all_below_spec _ _ (all_below_spec _ _ Et _ Ah) _ Rc) as F. cbv beta zeta in F.
+  pose proof (all_below_spec _ _ (all_below_spec _ _ Et _ Ah) _ Rc) as F. cbv beta zeta in F. cbn [fst snd] in F.
   apply andb_prop in F as [F Fb]. apply andb_prop in F as [Fr Fa]. apply Nat.eqb_eq in Fa.
-  change (move (map prepare_head (h :: heads)) y (c :: cs))
-    with (fst (prepare_head h) (snd h y) c :: move (map prepare_head heads) y cs).
+  change (move (moving (h :: heads)) y (c :: cs))
+    with (moved (fst h) (snd h y) c :: move (moving heads) y cs).
   split; [cbn [heads_in_range]; rewrite Fr; exact IH1|]. intros [|j] h' E.
   - injection E as <-. rewrite Nat.add_0_r. cbn [nth]. cbv zeta. pose proof (all_below_spec _ _ Ec c Rc) as Fp.
     cbv beta in Fp. apply Nat.ltb_lt in Fp. repeat split; [exact Fp|exact Fa|]. intros Te. rewrite Te in Fb. cbn in Fb.
@@ -211,10 +217,10 @@ Qed.
 (* One token, on the codes: both chains end, at a state and at the state after the letter. *)
 Lemma levels_right node_of delta x layers : forall i here below y P T cs,
   check_levels node_of delta x i layers here below = true ->
-  check_all_points layers (map prepare_layer (map layer_of layers)) = true ->
+  check_all_points layers (map moving_layer (map layer_of layers)) = true ->
   listed here x (y, P, T) -> in_range (map layer_of layers) cs = true ->
-  let new := fst (code_step (map prepare_layer (map layer_of layers)) y cs) in
-  let said := snd (code_step (map prepare_layer (map layer_of layers)) y cs) in
+  let new := fst (code_step (map moving_layer (map layer_of layers)) y cs) in
+  let said := snd (code_step (map moving_layer (map layer_of layers)) y cs) in
   in_range (map layer_of layers) new = true
   /\ exists q, node_of (descend node_of i layers cs P) = Ends q
      /\ node_of (descend node_of i layers new T) = Ends (delta x q) /\ said = delta x q.
@@ -231,9 +237,9 @@ Proof.
     pose proof (all_below_spec _ _ Ec1 k Lk) as F. cbv beta in F. rewrite Ek in F.
     unfold check_situation in F. cbv zeta in F. apply andb_prop in F as [F Fp]. apply andb_prop in F as [Fl Fk].
     unfold letter_right in Fl. apply andb_prop in Fl as [Fa Ft].
-    change (fst (prepare_layer (layer_of l))) with (map prepare_head (cascade_heads l)) in Ep1.
+    change (fst (moving_layer (layer_of l))) with (moving (cascade_heads l)) in Ep1.
     destruct (points_right l y (cascade_heads l) 0 c Ep1 Er1 Fa) as [Rn Pn]. cbv zeta in Pn. cbn [Nat.add] in Pn.
-    set (new := move (map prepare_head (cascade_heads l)) y c) in *.
+    set (new := move (moving (cascade_heads l)) y c) in *.
     set (ks := fold_right add_head [] _) in *.
     (* the points before, and what they become *)
     set (p := fun j => point_of l j (nth j c 0)).
@@ -258,12 +264,13 @@ Proof.
         rewrite (Hp j Ij). symmetry. apply (Facts j Ij). }
     rewrite Next in Hl. apply is_listed_listed in Hl.
     destruct (IH (S i) v below _ _ _ cs Ec2 Ep2 Hl Er2) as [IH1 (q & Q1 & Q2 & Q3)].
-    cbn [map code_step]. change (snd (prepare_layer (layer_of l))) with (told_by l).
-    change (fst (prepare_layer (layer_of l))) with (map prepare_head (cascade_heads l)). fold new. cbv zeta.
-    destruct (code_step (map prepare_layer (map layer_of layers)) (told_by l y new) cs) as [under said].
+    cbn [map code_step]. change (snd (moving_layer (layer_of l))) with (told_by l).
+    change (fst (moving_layer (layer_of l))) with (moving (cascade_heads l)). fold new. cbv zeta.
+    destruct (code_step (map moving_layer (map layer_of layers)) (told_by l y new) cs) as [under said].
     cbn [fst snd in_range layer_of layer_heads descend] in *. split; [rewrite Rn; exact IH1|].
     exists q. auto.
 Qed.
+End Moving.
 
 (* ---- The theorems. *)
 Section Right.
@@ -278,9 +285,7 @@ Definition cascade_decode (state : hidden K) : option nat := covering_state d (j
 
 Lemma cascade_layers_right : Forall (fun l => heads_right K theta (layer_heads l)) (cascade_tables d).
 Proof.
-  apply andb_prop in accepted as [E _]. unfold check_codes in E. rewrite forallb_forall in E.
-  rewrite Forall_forall in *. intros l I. specialize (numbers_right l I). specialize (E l I).
-  rewrite forallb_forall in E. unfold heads_right. rewrite Forall_forall in *. intros h Ih. split; auto.
+  apply andb_prop in accepted as [E _]. now apply checked_heads_right.
 Qed.
 Definition stands_for (q : nat) (state : hidden K) : Prop := exists cs,
   in_range (cascade_tables d) cs = true /\ covering_state d cs = Some q /\ hold K theta (cascade_tables d) cs state.
@@ -297,7 +302,7 @@ Proof.
   intros (cs & R & Q & Hh) Lx. pose proof accepted as E. apply andb_prop in E as [_ E].
   apply andb_prop in E as [E _]. apply andb_prop in E as [E _]. apply andb_prop in E as [Ep E].
   pose proof (all_below_spec _ _ E x Lx) as F. cbv beta in F. apply andb_prop in F as [Fl Fc]. apply is_listed_listed in Fl.
-  destruct (levels_right _ _ x _ 0 _ _ x 0 0 cs Fc Ep Fl R) as [Rn (q' & Q1 & Q2 & Q3)].
+  destruct (levels_right (fun h => any_landings h (any_images h)) _ _ x _ 0 _ _ x 0 0 cs Fc Ep Fl R) as [Rn (q' & Q1 & Q2 & Q3)].
   destruct (step_layers K theta (cascade_tables d) x cs state cascade_layers_right Hh Rn) as [Hn Sn].
   assert (q' = q). { unfold covering_state in Q. rewrite Q1 in Q. congruence. } subst q'. split.
   - eexists. split; [exact Rn|]. split; [|exact Hn]. unfold covering_state, cascade_tables. rewrite Q2. reflexivity.

@@ -2,7 +2,8 @@
 
    - shift_by_factors: the shift of n rows, the last of which is dropped, is a product of at most n factors, one projection and swaps.
    - definite_automaton (own.definite): if the last n letters decide the state of an automaton, then the register of n rows tells it.  Each
-     letter has a row of its own, not zero; a letter shifts the register and adds its row at the top. *)
+     letter has a row of its own, not zero; a letter shifts the register and adds its row at the top.
+   - shift_needs (own.definite): rank(N - I) = n for the shift N of n rows, so that it is a product of no fewer than n factors. *)
 Set Warnings "-notation-overridden,-ambiguous-paths".
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
 From Mirrormata Require Import Householder Permutations.
@@ -109,3 +110,27 @@ case: (leqP (size u) m) => [um|mu].
   by rewrite !nth_take //; apply: (alike i _).2 => //; apply: leq_trans im mu.
 Qed.
 End Definite.
+
+(* own.definite (the number of factors).  The shift of n rows differs from the identity by a matrix of rank n, so that it is a product of no
+   fewer factors, whatever their betas: a vector that the shift keeps is 0 in its first row, since nothing is shifted there, and each
+   row equals the one above it. *)
+Section Fewest.
+Variables (R : realFieldType) (m : nat).
+Lemma shift_keeps_nothing (x : 'cV[R]_m.+1) : shift R m *m x = x -> x = 0.
+Proof.
+move=> keeps; have rows i : row i x = (if i == ord0 then 0 else row (inord i.-1) x) by rewrite -{1}keeps shift_row.
+apply/row_matrixP=> i; rewrite row0; case: i => i; elim: i => [|i IH] lt.
+  by rewrite rows (_ : _ == _ = true) //; apply/eqP; apply: val_inj.
+rewrite rows (_ : _ == _ = false) /=; last by apply/eqP=> /(congr1 (@nat_of_ord _)).
+by rewrite -(IH (ltnW lt)); congr row; apply: val_inj; rewrite /= inordK // ltnW.
+Qed.
+Theorem shift_needs : moved (shift R m) = m.+1 /\ forall fs, product_mx fs = shift R m -> (m.+1 <= size fs)%N.
+Proof.
+have rank: moved (shift R m) = m.+1.
+  rewrite /moved -mxrank_tr; apply/eqP; rewrite -/(row_free _) -kermx_eq0.
+  apply/eqP/row_matrixP=> i; rewrite row0; apply: trmx_inj; rewrite trmx0; apply: shift_keeps_nothing.
+  apply/eqP; rewrite -subr_eq0 -[X in _ - X]mul1mx -mulmxBl; apply/eqP/trmx_inj.
+  by rewrite trmx_mul trmxK trmx0; apply/sub_kermxP/row_sub.
+by split=> // fs e; have := rank_of_product fs; rewrite e rank.
+Qed.
+End Fewest.

@@ -367,9 +367,7 @@ Lemma accepted_parts : 1 < m /\ Forall (fun l => heads_right K theta (counter_he
 Proof.
   pose proof accepted as E. unfold check_delay, check_elements in E. rewrite !andb_true_iff, !Nat.ltb_lt, Nat.eqb_eq in E.
   destruct E as [[[E1 E2] E3] [[[E4 E5] E6] E7]]. repeat split; try assumption.
-  - unfold check_counter_heads in E2. rewrite forallb_forall in E2. rewrite Forall_forall in *. intros l I.
-    specialize (numbers_right l I). specialize (E2 l I). rewrite forallb_forall in E2. unfold heads_right.
-    rewrite Forall_forall in *. intros h Ih. split; auto.
+  - now apply checked_heads_right.
   - intros p P. apply Nat.eqb_eq. exact (all_below_spec _ _ E6 p P).
   - intros g G. exact (all_below_spec _ _ E7 g G).
 Qed.
@@ -420,11 +418,8 @@ Qed.
 Lemma counter_begins layers : forall cs, counter_in_range layers cs = true ->
   hold_counter layers cs (counter_matrices K theta layers cs).
 Proof.
-  assert (Heads : forall heads cs, heads_in_range heads cs = true -> hold_heads K theta heads cs (head_matrices K theta heads cs)).
-  { induction heads as [|h heads IH]; intros [|c cs]; cbn; try discriminate; auto. intros E.
-    apply andb_prop in E as [E1 E2]. apply Nat.ltb_lt in E1. split; [split; [exact E1|intros i j; reflexivity]|auto]. }
   induction layers as [|l layers IH]; intros [|c cs]; cbn; try discriminate; auto. intros E.
-  apply andb_prop in E as [E1 E2]. auto.
+  apply andb_prop in E as [E1 E2]. split; [now apply heads_begin|auto].
 Qed.
 Lemma phase_facts p : p < period d -> counter_in_range (counter d) (phase_codes d p) = true
   /\ counter_step (map prepare_counter (counter d)) [] (phase_codes d p) = phase_codes d (S p mod period d)

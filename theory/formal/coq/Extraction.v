@@ -4,7 +4,8 @@
    as large as the file) are OCaml's, `tabulate` keeps the values of a function in an array, and `marks` marks the images of a set
    in one. *)
 Require Import List ZArith Extraction ExtrOcamlBasic.
-From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck DelayCheck RoundedRNN StatesCheck NeverRounded.
+From Mirrormata Require Import Semantics Sparse Numbers Table Covering ChainSemantics ChainRun ChainCheck ChainTree DelayCheck RoundedRNN StatesCheck NeverRounded
+  NeverRoundedCascade Lengths RoundedErrors RegionsCheck.
 Extraction Language OCaml.
 
 Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun zero succ n -> if n = 0 then zero () else succ (n - 1))".
@@ -13,8 +14,12 @@ Extract Inlined Constant Nat.eqb => "Int.equal".
 Extract Inlined Constant Nat.ltb => "(fun (x : int) (y : int) -> x < y)".
 Extract Inlined Constant Nat.leb => "(fun (x : int) (y : int) -> x <= y)".
 Extract Inlined Constant Nat.sub => "(fun (x : int) (y : int) -> if x < y then 0 else x - y)".
+Extract Inlined Constant Init.Nat.sub => "(fun (x : int) (y : int) -> if x < y then 0 else x - y)".
 (* Coq's remainder by 0 is the number itself. *)
 Extract Inlined Constant Nat.modulo => "(fun (x : int) (y : int) -> if y = 0 then x else x mod y)".
+(* Pairs are OCaml's already; so are their parts. *)
+Extract Inlined Constant fst => "Stdlib.fst".
+Extract Inlined Constant snd => "Stdlib.snd".
 Extract Inlined Constant length => "List.length".
 Extract Inductive positive => "Big.t" [ "Big.odd" "Big.even" "Big.one" ] "Big.match_positive".
 Extract Inductive Z => "Big.t" [ "Big.zero" "" "Big.neg" ] "Big.match_integer".
@@ -48,7 +53,9 @@ Extraction "extracted.ml"
   (* numbers *)  element_add element_mul element_opp lowest
   (* of block delays *) check_counter_heads check_phases check_elements check_delay
   (* of tables with rounding *) guard fits_per_step fits_per_op check_per_step check_per_op code_sizes weight_column
-  (* of chains *) check_chain next_chain start_sets depth levels by_one bijective marks.
+  (* of cascades with rounding *) head_fits check_cascade_per_step check_cascade_per_op
+  (* of chains *) check_chain_tree leaf_right start_sets depth levels by_one bijective marks.
 
 (* Layers with rounding, in a file of their own: names such as `size` are used in both. *)
-Extraction "rounded.ml" round lowest_terms rounded_step nearest check_states.
+Extraction "rounded.ml" round lowest_terms rounded_step nearest check_states
+  (* by regions *) distance less is_rough rough_count norm_right values_at check_regions.

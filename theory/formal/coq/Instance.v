@@ -39,23 +39,49 @@ Definition equal_heads : list hidden -> list hidden -> bool := equal_list equal_
 
 (* A layer has heads, each with an action for each letter that the layer reads.  Its read-out gives the letter for the
    next layer from its own letter and the new hidden states of some of its heads: for each letter these heads, and a list
-   of their hidden states with the next letter. *)
+   of their hidden states with the next letter.  Where an action, a head or an entry of a list is missing there is no
+   next state (None).  A layer without read-outs passes on its own letter. *)
 Record layer := Layer { heads : list (list action); read_out : list (list nat * list (list hidden * nat)) }.
-Definition idle : action := (Factors 1 [], []).
-Definition move (head : list action) (letter : nat) (H : hidden) : hidden := act (nth letter head idle) H.
-Fixpoint move_all (heads : list (list action)) (letter : nat) (Hs : list hidden) : list hidden :=
-  match heads, Hs with head :: heads', H :: Hs' => move head letter H :: move_all heads' letter Hs' | _, _ => [] end.
-Fixpoint look_up (Hs : list hidden) (table : list (list hidden * nat)) : nat :=
-  match table with [] => 0 | (Gs, z) :: table' => if equal_heads Gs Hs then z else look_up Hs table' end.
-Definition said (l : layer) (letter : nat) (Hs : list hidden) : nat :=
-  let (read, table) := nth letter (read_out l) ([], []) in look_up (map (fun h => nth h Hs []) read) table.
+Fixpoint all_of {A : Type} (l : list (option A)) : option (list A) :=
+  match l with
+  | [] => Some []
+  | x :: l' => match x, all_of l' with Some y, Some k => Some (y :: k) | _, _ => None end
+  end.
+Fixpoint move_all (heads : list (list action)) (letter : nat) (Hs : list hidden) : option (list hidden) :=
+  match heads, Hs with
+  | [], [] => Some []
+  | head :: heads', H :: Hs' =>
+    match nth_error head letter, move_all heads' letter Hs' with Some a, Some k => Some (act a H :: k) | _, _ => None end
+  | _, _ => None
+  end.
+Fixpoint look_up (Hs : list hidden) (table : list (list hidden * nat)) : option nat :=
+  match table with [] => None | (Gs, z) :: table' => if equal_heads Gs Hs then Some z else look_up Hs table' end.
+Definition said (l : layer) (letter : nat) (Hs : list hidden) : option nat :=
+  match read_out l with
+  | [] => Some letter
+  | _ =>
+    match nth_error (read_out l) letter with
+    | Some (read, table) =>
+      match all_of (map (nth_error Hs) read) with Some seen => look_up seen table | None => None end
+    | None => None
+    end
+  end.
 
-(* One token: every layer reads a letter from the read-out above it, and moves. *)
-Fixpoint token (layers : list layer) (letter : nat) (state : list (list hidden)) : list (list hidden) :=
+(* One token: every layer reads a letter from the read-out above it, and moves.  With the new hidden states comes what the
+   last layer says. *)
+Fixpoint token (layers : list layer) (letter : nat) (state : list (list hidden)) : option (list (list hidden) * nat) :=
   match layers, state with
+  | [], [] => Some ([], letter)
   | l :: layers', Hs :: state' =>
-    let Hs' := move_all (heads l) letter Hs in Hs' :: token layers' (said l letter Hs') state'
-  | _, _ => []
+    match move_all (heads l) letter Hs with
+    | Some Hs' =>
+      match said l letter Hs' with
+      | Some y => match token layers' y state' with Some (below, last) => Some (Hs' :: below, last) | None => None end
+      | None => None
+      end
+    | None => None
+    end
+  | _, _ => None
   end.
 
 (* The automaton, the layers, and the hidden states with the states that they stand for, the start first. *)
@@ -65,19 +91,52 @@ Record table := Table {
 }.
 Definition next (t : table) (q a : nat) : nat := nth q (nth a (delta t) []) 0%nat.
 Definition state (t : table) (word : list nat) : nat := fold_left (next t) word (start t).
-Definition initial (t : table) : list (list hidden) := snd (hd (0%nat, []) (rows t)).
-Definition run (t : table) (word : list nat) : list (list hidden) :=
-  fold_left (fun s a => token (layers t) a s) word (initial t).
-Definition decode (t : table) (s : list (list hidden)) : option nat :=
-  option_map fst (find (fun row => equal_list equal_heads (snd row) s) (rows t)).
+(* After a word: the hidden states, and what the last layer said on the last letter, if there was one. *)
+Definition held := (list (list hidden) * option nat)%type.
+Definition initial (t : table) : held := (snd (hd (0%nat, []) (rows t)), None).
+Definition read_letter (t : table) (s : option held) (a : nat) : option held :=
+  match s with
+  | Some (h, _) => match token (layers t) a h with Some (h', last) => Some (h', Some last) | None => None end
+  | None => None
+  end.
+Definition run (t : table) (word : list nat) : option held := fold_left (read_letter t) word (Some (initial t)).
+Definition decode (t : table) (h : list (list hidden)) : option nat :=
+  option_map fst (find (fun row => equal_list equal_heads (snd row) h) (rows t)).
+(* The state that the hidden states after a word are decoded to, and what the last layer said. *)
+Definition decoded (t : table) (word : list nat) : option nat :=
+  match run t word with Some (h, _) => decode t h | None => None end.
+Definition last_said (t : table) (word : list nat) : option nat :=
+  match run t word with Some (_, last) => last | None => None end.
+Definition several_layers (t : table) : bool := match layers t with _ :: _ :: _ => true | _ => false end.
 
-(* ---- The check. *)
-Definition is_state (t : table) (s : list (list hidden)) (q : nat) : bool :=
-  match decode t s with Some r => (r =? q)%nat | None => false end.
+(* ---- The check.  First, only so that no number is left out without being missed: the vectors of a head have the length of
+   the columns of its hidden state, and the automaton has each entry. *)
+Definition long (n : nat) (v : vec) : bool := (length v =? n)%nat.
+Definition factor_fits (n : nat) (f : factor) : bool :=
+  match f with Householder _ v => long n v | Copy v u => long n v && long n u end.
+Definition action_fits (H : hidden) (a : action) : bool :=
+  let n := length (hd [] H) in
+  match fst a with
+  | Factors _ factors => forallb (factor_fits n) factors
+  | Matrix rows => (length rows =? n)%nat && forallb (long n) rows
+  end && match snd a with [] => true | B => (length B =? length H)%nat && forallb (long n) B end.
+Definition layer_fits (lH : layer * list hidden) : bool :=
+  forallb (fun hH => forallb (action_fits (snd hH)) (fst hH)) (combine (heads (fst lH)) (snd lH)).
+Definition fits (t : table) : bool :=
+  forallb layer_fits (combine (layers t) (fst (initial t))) &&
+  forallb (fun row => (fst row <? length (hd [] (delta t)))%nat) (rows t) &&
+  (length (delta t) =? letters t)%nat && forallb (fun images => length images =? length (hd [] (delta t)))%nat (delta t).
+
+Definition is_state (t : table) (h : list (list hidden)) (q : nat) : bool :=
+  match decode t h with Some r => (r =? q)%nat | None => false end.
+Definition leads_to (t : table) (h : list (list hidden)) (a q : nat) : bool :=
+  match token (layers t) a h with
+  | Some (h', last) => is_state t h' q && (negb (several_layers t) || (last =? q)%nat)
+  | None => false
+  end.
 Definition check (t : table) : bool :=
-  is_state t (initial t) (start t) &&
-  forallb (fun row =>
-    forallb (fun a => is_state t (token (layers t) a (snd row)) (next t (fst row) a)) (seq 0 (letters t))) (rows t).
+  fits t && is_state t (fst (initial t)) (start t) &&
+  forallb (fun row => forallb (fun a => leads_to t (snd row) a (next t (fst row) a)) (seq 0 (letters t))) (rows t).
 
 Lemma equal_vec_eq v : forall h, equal_vec v h = true -> v = h.
 Proof.
@@ -104,12 +163,30 @@ Qed.
 Lemma is_state_decode t s q : is_state t s q = true -> decode t s = Some q.
 Proof. unfold is_state. destruct (decode t s) as [r |]; [| discriminate]. intros E. apply Nat.eqb_eq in E. now subst. Qed.
 
+(* After every word: the hidden states are decoded to the automaton's state, and where there are several layers the last one
+   has said it. *)
 Theorem check_right t : check t = true -> forall word, Forall (fun a => a < letters t)%nat word ->
-  decode t (run t word) = Some (state t word).
+  decoded t word = Some (state t word) /\ (several_layers t = true -> word <> [] -> last_said t word = Some (state t word)).
 Proof.
-  intros C. apply andb_prop in C as [C1 C2]. apply is_state_decode in C1. rewrite forallb_forall in C2.
-  unfold run, state. revert C1. generalize (initial t), (start t). intros s q D word. revert s q D.
-  induction word as [|a word IH]; intros s q D W; simpl; [exact D |]. inversion W as [| b w A W' E]; subst.
-  apply IH; [| exact W']. apply decode_row in D. specialize (C2 _ D). simpl in C2. rewrite forallb_forall in C2.
-  apply is_state_decode, C2, in_seq. lia.
+  intros C. apply andb_prop in C as [C1 C2]. apply andb_prop in C1 as [_ C1]. apply is_state_decode in C1.
+  rewrite forallb_forall in C2.
+  assert (G : forall word h last q, Forall (fun a => a < letters t)%nat word -> decode t h = Some q ->
+    (several_layers t = true -> last <> None -> last = Some q) ->
+    exists h' last', fold_left (read_letter t) word (Some (h, last)) = Some (h', last')
+      /\ decode t h' = Some (fold_left (next t) word q)
+      /\ (word = [] -> last' = last) /\ (word <> [] -> last' <> None)
+      /\ (several_layers t = true -> last' <> None -> last' = Some (fold_left (next t) word q))).
+  { intros word. induction word as [|a word IH]; intros h last q W D L; [exists h, last; simpl; tauto |].
+    inversion W as [| b w A W' E]; subst. pose proof (decode_row _ _ _ D) as R. specialize (C2 _ R). simpl in C2.
+    rewrite forallb_forall in C2. specialize (C2 a). rewrite in_seq in C2. specialize (C2 (conj (Nat.le_0_l a) A)).
+    unfold leads_to in C2. simpl. destruct (token (layers t) a h) as [[h1 y] |]; [| discriminate].
+    apply andb_prop in C2 as [S1 S2]. apply is_state_decode in S1.
+    destruct (IH h1 (Some y) (next t q a) W' S1) as (h' & last' & F & D' & N & M & L').
+    { intros S _. rewrite S in S2. simpl in S2. apply Nat.eqb_eq in S2. now rewrite S2. }
+    exists h', last'. repeat split; try assumption; [discriminate |]. intros _.
+    destruct word as [|b word]; [| apply M; discriminate]. rewrite N by reflexivity. discriminate. }
+  intros word W. destruct (G word (fst (initial t)) None (start t) W C1) as (h & last & F & D & _ & M & L).
+  { intros _ []; reflexivity. }
+  assert (E : run t word = Some (h, last)) by exact F. unfold decoded, last_said. rewrite E. split; [exact D |].
+  intros S N. apply L; [exact S | now apply M].
 Qed.

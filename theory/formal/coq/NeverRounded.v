@@ -1,10 +1,15 @@
 (* Tables whose numbers are never rounded: certificates of kind `equivalent` that hold a table.
 
    Proved, for a table that is accepted with its numbers:
-   - per_step_right: with any rounding of each entry of A H + B that keeps the values of a set which has all entries of all codes;
-   - per_op_right: with any rounding of each product and each sum, in any order, fused or not, that keeps the integers up to a bound
+   - per_step_right: with one rounding of each entry of A H + B that keeps the values of a set which has all entries of all codes;
+   - per_op_right: with one rounding of each product and each sum, in any order, fused or not, that keeps the integers up to a bound
      which no sum of absolute values exceeds,
-   the layers hold after every word what they hold in exact numbers, so that the state of the automaton is decoded. *)
+   the layers hold after every word what they hold in exact numbers, so that the state of the automaton is decoded.
+
+   A rounding is any function `rounds` from numbers to numbers, the same one for all heads, letters, entries and tokens: with any one that keeps
+   these numbers the theorems hold, and so with each format and mode that does.  They do not speak of a rounding that changes on the way
+   (from token to token, say, or drawn at random).  Infinite numbers, NaN and signed zeros do not occur: no number but those kept ones is ever
+   rounded. *)
 Require Import List Arith ZArith QArith Bool Lia Permutation.
 From Mirrormata Require Import Semantics Sparse Numbers Table RoundedRNN.
 Import ListNotations.
@@ -28,7 +33,7 @@ End Model.
 
 (* A rational number in K *)
 Definition embed (K : rational_ring) (q : Q) : K := mul (integer K (Qnum q)) (reciprocal K (Qden q)).
-(* Per step: each entry is rounded once. *)
+(* Per step: each entry is rounded once, all by one function. *)
 Definition per_step (K : rational_ring) (theta : list Z -> K) (rounds : K -> K) (h : any_head) (t : nat) (H : matrix K) : matrix K :=
   fun i j => rounds (apply_transition K (model_transition K theta h t) H i j).
 
@@ -89,11 +94,7 @@ Hypothesis numbers_right : Forall (fun l => Forall (fun h => numbers_of K theta 
 Hypothesis accepted : check_guarded fits d = true.
 
 Lemma all_layers_right : Forall (fun l => heads_right K theta (layer_heads l)) (table_layers d).
-Proof.
-  unfold check_guarded in accepted. apply andb_prop in accepted as [E _]. unfold check_heads in E. rewrite forallb_forall in E.
-  rewrite Forall_forall in *. intros l I. specialize (numbers_right l I). specialize (E l I).
-  rewrite forallb_forall in E. unfold heads_right. rewrite Forall_forall in *. intros h Ih. split; auto.
-Qed.
+Proof. apply layers_right; [exact numbers_right|]. now apply andb_prop in accepted. Qed.
 Lemma lead_by_holds heads y : forall cs Hs, heads_right K theta heads -> hold_heads K theta heads cs Hs ->
   heads_in_range heads (move (map (fun h => (guarded fits (fst h), snd h)) heads) y cs) = true ->
   hold_heads K theta heads (move (map (fun h => (guarded fits (fst h), snd h)) heads) y cs) (lead_by K act heads y Hs).
@@ -209,39 +210,43 @@ Proof.
   - rewrite meaning_cons, E. replace (add zero (meaning value a i j)) with (meaning value a i j) by ring. now apply IH.
 Qed.
 
-Variables (rounds : K -> K) (keeps : Q -> bool) (d : table).
-Hypothesis numbers_right : Forall (fun l => Forall (fun h => numbers_of K theta (fst h)) (layer_heads l)) (table_layers d).
+Variables (rounds : K -> K) (keeps : Q -> bool).
 Hypothesis keeps_right : forall q, keeps q = true -> rounds (embed K q) = embed K q.
-Hypothesis accepted : check_per_step keeps d = true.
 
-Lemma rounds_zero : rounds zero = zero.
-Proof.
-  pose proof accepted as E. unfold check_per_step in E. apply andb_prop in E as [E _]. apply keeps_right in E.
-  now rewrite embed_integer in E.
-Qed.
-Lemma code_is_kept h c i j : any_right h = true -> c < any_count h -> code_kept keeps h c = true ->
+Lemma rounds_zero : keeps (0 # 1)%Q = true -> rounds zero = zero.
+Proof. intros E. apply keeps_right in E. now rewrite embed_integer in E. Qed.
+Lemma code_is_kept h c i j : keeps (0 # 1)%Q = true -> any_right h = true -> c < any_count h -> code_kept keeps h c = true ->
   rounds (code_matrix K theta h c i j) = code_matrix K theta h c i j.
 Proof.
-  intros R C F. destruct h as [h|m h]; cbn [code_matrix code_kept any_right any_count] in *.
+  intros Zero R C F. apply rounds_zero in Zero. destruct h as [h|m h]; cbn [code_matrix code_kept any_right any_count] in *.
   - pose proof (all_below_spec _ _ R c C) as G. cbv beta in G. apply andb_prop in G as [G _].
-    apply (kept_meaning integers (integer K) (fun z => keeps (z # 1)%Q) rounds _ _ _) with (2 := rounds_zero) (3 := G); [|exact F].
+    apply (kept_meaning integers (integer K) (fun z => keeps (z # 1)%Q) rounds _ _ _) with (2 := Zero) (3 := G); [|exact F].
     intros z Kz. rewrite <- embed_integer. now apply keeps_right.
   - pose proof (all_below_spec _ _ R c C) as G. cbv beta in G. apply andb_prop in G as [G _].
     apply (kept_meaning (elements m) (element_value K (theta m))
       (fun x => match rational_element x with Some q => keeps q | None => false end) rounds _ _ _)
-      with (2 := rounds_zero) (3 := G); [|exact F].
+      with (2 := Zero) (3 := G); [|exact F].
     intros x Kx. destruct (rational_element x) as [q|] eqn:E; [|discriminate]. rewrite (rational_value m x q E). now apply keeps_right.
 Qed.
+Lemma per_step_exact h t c H : keeps (0 # 1)%Q = true -> numbers_of K theta h -> any_right h = true ->
+  fits_per_step keeps h t c = true -> holds K theta h c H -> any_landings h (any_images h) t c < any_count h ->
+  same (per_step K theta rounds h t H) (code_matrix K theta h (any_landings h (any_images h) t c)).
+Proof.
+  intros Zero G R F Hc L. pose proof (landing_holds K theta h t c H G Hc L) as [_ S]. intros i j. unfold per_step.
+  rewrite S. apply code_is_kept; [exact Zero|exact R|exact L|]. unfold fits_per_step in F. apply andb_prop in F as [F _].
+  exact (all_below_spec _ _ F _ L).
+Qed.
 
-(* Rounded once per step, the layers follow the automaton. *)
+(* Rounded once per step, each entry by the same function, the layers follow the automaton. *)
+Variable d : table.
+Hypothesis numbers_right : Forall (fun l => Forall (fun h => numbers_of K theta (fst h)) (layer_heads l)) (table_layers d).
+Hypothesis accepted : check_per_step keeps d = true.
 Theorem per_step_right word : is_word (table_automaton d) word ->
   model_decode K theta d (run_by K theta (per_step K theta rounds) d word) = Some (state_after (table_automaton d) word).
 Proof.
-  apply (guarded_right K theta _ (fits_per_step keeps) d); [|exact numbers_right|].
-  - intros h t c H G R F Hc L. pose proof (landing_holds K theta h t c H G Hc L) as [_ S]. intros i j. unfold per_step.
-    rewrite S. apply code_is_kept; [exact R|exact L|]. unfold fits_per_step in F. apply andb_prop in F as [F _].
-    exact (all_below_spec _ _ F _ L).
-  - pose proof accepted as E. unfold check_per_step in E. apply andb_prop in E as [_ E]. exact E.
+  pose proof accepted as E. unfold check_per_step in E. apply andb_prop in E as [Zero E].
+  apply (guarded_right K theta _ (fits_per_step keeps) d); [|exact numbers_right|exact E].
+  intros h t c H. now apply per_step_exact.
 Qed.
 End PerStep.
 
@@ -300,12 +305,10 @@ Qed.
 
 Section PerOp.
 Variables (K : rational_ring) (theta : list Z -> K) (rounds : K -> K) (most : Z).
-Variables (act : any_head -> nat -> matrix K -> matrix K) (d : table).
+Variable act : any_head -> nat -> matrix K -> matrix K.
 Add Ring numbers_per_op : (laws K).
-Hypothesis numbers_right : Forall (fun l => Forall (fun h => numbers_of K theta (fst h)) (layer_heads l)) (table_layers d).
 Hypothesis keeps_integers : forall z, (Z.abs z <= most)%Z -> rounds (integer K z) = integer K z.
 Hypothesis per_op : is_per_op K theta rounds act.
-Hypothesis accepted : check_per_op most d = true.
 
 Definition inject (p : Z * Z) : K * K := (integer K (fst p), integer K (snd p)).
 Lemma tree_exact t : forall zs bs, products t = map inject zs -> biases t = map (integer K) bs ->
@@ -435,7 +438,7 @@ Proof.
   induction (seq 0 (code_count h)) as [|k ks IH]; [destruct I|]. cbn [fold_right]. destruct I as [->|I]; [lia|]. specialize (IH I). lia.
 Qed.
 
-Lemma per_op_exact h t c H : any_right (IntegerHead h) = true -> fits_per_op most (IntegerHead h) t c = true ->
+Lemma integer_head_exact h t c H : any_right (IntegerHead h) = true -> fits_per_op most (IntegerHead h) t c = true ->
   holds K theta (IntegerHead h) c H -> any_landings (IntegerHead h) (any_images (IntegerHead h)) t c < code_count h ->
   same (act (IntegerHead h) t H)
     (code_matrix K theta (IntegerHead h) (any_landings (IntegerHead h) (any_images (IntegerHead h)) t c)).
@@ -476,12 +479,18 @@ Proof.
     by (symmetry; exact (entry_at_value (codes h c) k j)).
   ring.
 Qed.
+Lemma per_op_exact h t c H : any_right h = true -> fits_per_op most h t c = true -> holds K theta h c H ->
+  any_landings h (any_images h) t c < any_count h -> same (act h t H) (code_matrix K theta h (any_landings h (any_images h) t c)).
+Proof. destruct h as [h|m h]; intros R F Hc L; [|discriminate]. now apply integer_head_exact. Qed.
 
-(* Rounded in each operation, in whatever order, the layers follow the automaton. *)
+(* Rounded in each operation by one function, in whatever order, the layers follow the automaton. *)
+Variable d : table.
+Hypothesis numbers_right : Forall (fun l => Forall (fun h => numbers_of K theta (fst h)) (layer_heads l)) (table_layers d).
+Hypothesis accepted : check_per_op most d = true.
 Theorem per_op_right word : is_word (table_automaton d) word ->
   model_decode K theta d (run_by K theta act d word) = Some (state_after (table_automaton d) word).
 Proof.
   apply (guarded_right K theta _ (fits_per_op most) d); [|exact numbers_right|exact accepted].
-  intros [h|m h] t c H G R F Hc L; [|discriminate]. now apply per_op_exact.
+  intros h t c H _. now apply per_op_exact.
 Qed.
 End PerOp.

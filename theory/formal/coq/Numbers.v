@@ -9,7 +9,7 @@ Import ListNotations.
 Local Open Scope Z_scope.
 
 Definition integers : arithmetic :=
-  Arithmetic Z 0 1 Z.add Z.mul Z.opp (fun x => Z.eqb x 0) Z.eqb (fun _ => true).
+  Arithmetic Z Z 0 1 Z.add Z.mul Z.opp (fun x => Z.eqb x 0) Z.eqb (fun _ => true) (fun x => x) Z.mul.
 
 (* ---- Polynomials, as lists of their coefficients, that of 1 first. *)
 Fixpoint add_lists (a b : list Z) : list Z :=
@@ -63,9 +63,42 @@ Definition element_is_zero (x : element) : bool := forallb (fun c => Z.eqb c 0) 
 Definition element_canonical (x : element) : bool :=
   (length (snd x) =? length modulus)%nat && Z.eqb (content x) 1.
 Definition element_integer (z : Z) : element := (1%positive, padded [z]).
+
+(* A number by which many are multiplied: a rational one, or the coefficients of x, theta x, theta^2 x, ..., before the list of zeros. *)
+Inductive element_multiplier := Rational (p : positive) (c : Z) | Irrational (x : element) (zeros : list Z) (rows : list (list Z)).
+Fixpoint shifted_rows (n : nat) (a : list Z) : list (list Z) :=
+  match n with O => [] | S m => a :: shifted_rows m (shift a) end.
+Definition element_prepare (x : element) : element_multiplier :=
+  match snd x with
+  | c :: rest =>
+    if forallb (fun c => Z.eqb c 0) rest then Rational (fst x) c
+    else Irrational x (repeat 0 (length modulus)) (shifted_rows (length modulus) (padded (snd x)))
+  | [] => Irrational x (repeat 0 (length modulus)) []
+  end.
+(* c a + b *)
+Fixpoint add_scaled (c : Z) (a b : list Z) : list Z :=
+  match a, b with
+  | x :: a', y :: b' => Z.add (Z.mul c x) y :: add_scaled c a' b'
+  | [], _ => b
+  | _, [] => scale_list c a
+  end.
+Fixpoint combine_rows (y : list Z) (rows : list (list Z)) (zeros : list Z) : list Z :=
+  match y, rows with
+  | c :: y', row :: rows' =>
+    if Z.eqb c 0 then combine_rows y' rows' zeros else add_scaled c row (combine_rows y' rows' zeros)
+  | _, _ => zeros
+  end.
+Definition element_times (m : element_multiplier) (y : element) : element :=
+  match m with
+  | Rational p c => if Pos.eqb p 1 && Z.eqb c 1 then y else lowest (Pos.mul p (fst y), scale_list c (snd y))
+  | Irrational x zeros rows =>
+    if (length (snd y) <=? length rows)%nat then lowest (Pos.mul (fst x) (fst y), combine_rows (snd y) rows zeros)
+    else element_mul x y
+  end.
+
 Definition elements : arithmetic :=
-  Arithmetic element (element_integer 0) (element_integer 1) element_add element_mul element_opp element_is_zero
-    element_equal element_canonical.
+  Arithmetic element element_multiplier (element_integer 0) (element_integer 1) element_add element_mul element_opp element_is_zero
+    element_equal element_canonical element_prepare element_times.
 End Elements.
 
 Section Meaning.
@@ -116,6 +149,7 @@ Proof.
   - intros x y. apply Z.eqb_eq.
   - intros x _ E V. apply integer_not_zero in V. subst. discriminate.
   - intros x y _ _. apply integer_injective.
+  - apply integer_mul.
 Qed.
 
 (* ---- Numbers of Q(theta) *)
@@ -263,6 +297,51 @@ Proof.
     exact (IH a' E1).
 Qed.
 
+Lemma element_mul_value x y : element_value (element_mul modulus x y) = element_value x * element_value y.
+Proof.
+  destruct x as [p a], y as [q b]. unfold element_mul. rewrite lowest_value. unfold element_value. cbn [fst snd].
+  rewrite evaluate_padded, evaluate_product, reciprocal_mul. ring.
+Qed.
+Lemma evaluate_add_scaled c a : forall b, evaluate (add_scaled c a b) = integer K c * evaluate a + evaluate b.
+Proof.
+  induction a as [|x a IH]; intros b; [cbn [add_scaled evaluate]; ring|].
+  destruct b as [|y b]; [cbn [add_scaled]; rewrite evaluate_scale; cbn [evaluate]; ring|].
+  cbn [add_scaled evaluate]. rewrite IH, integer_add, integer_mul. ring.
+Qed.
+Lemma evaluate_zeros n : evaluate (repeat 0%Z n) = 0.
+Proof. apply evaluate_zero. induction n as [|n IH]; [reflexivity|exact IH]. Qed.
+Lemma shifted_rows_length n : forall a, length (shifted_rows modulus n a) = n.
+Proof. induction n as [|n IH]; intros a; [reflexivity|]. cbn [shifted_rows length]. rewrite IH. reflexivity. Qed.
+Lemma evaluate_rows y : forall n a m, (length y <= n)%nat ->
+  evaluate (combine_rows y (shifted_rows modulus n a) (repeat 0%Z m)) = evaluate y * evaluate a.
+Proof.
+  induction y as [|c y IH]; intros n a m L; [destruct n; cbn [combine_rows evaluate]; rewrite evaluate_zeros; ring|].
+  cbn [length] in L. destruct n as [|n]; [lia|]. cbn [shifted_rows combine_rows evaluate].
+  assert (IH' : evaluate (combine_rows y (shifted_rows modulus n (shift modulus a)) (repeat 0%Z m)) = theta * evaluate y * evaluate a).
+  { rewrite IH by lia. rewrite evaluate_shift. ring. }
+  destruct (Z.eqb c 0) eqn:E.
+  - apply Z.eqb_eq in E. subst c. rewrite IH', integer_0. ring.
+  - rewrite evaluate_add_scaled, IH'. ring.
+Qed.
+Lemma element_times_value x y : element_value (element_times modulus (element_prepare modulus x) y) = element_value x * element_value y.
+Proof.
+  destruct x as [p a]. unfold element_prepare. cbn [fst snd]. destruct a as [|c a].
+  - cbn [element_times length]. destruct (length (snd y) <=? 0)%nat eqn:E; [|apply element_mul_value].
+    rewrite lowest_value. destruct y as [q [|? ?]]; [|discriminate]. unfold element_value. cbn [fst snd combine_rows evaluate].
+    rewrite evaluate_zeros. ring.
+  - destruct (forallb _ a) eqn:Z0.
+    + assert (V : element_value (p, c :: a) = integer K c * reciprocal K p).
+      { unfold element_value. cbn [fst snd evaluate]. rewrite (evaluate_zero a Z0). ring. }
+      rewrite V. cbn [element_times]. destruct (_ && _) eqn:E.
+      * apply andb_prop in E as [E1 E2]. apply Pos.eqb_eq in E1. apply Z.eqb_eq in E2. subst.
+        transitivity (integer K 1 * reciprocal K 1 * element_value y); [|reflexivity].
+        rewrite (reciprocal_spec K). ring.
+      * rewrite lowest_value. unfold element_value. cbn [fst snd]. rewrite evaluate_scale, reciprocal_mul. ring.
+    + cbn [element_times]. destruct (_ <=? _)%nat eqn:E; [|apply element_mul_value]. apply Nat.leb_le in E.
+      rewrite shifted_rows_length in E. rewrite lowest_value. unfold element_value at 1. cbn [fst snd].
+      rewrite evaluate_rows, evaluate_padded, reciprocal_mul by exact E. unfold element_value. cbn [fst snd]. ring.
+Qed.
+
 Theorem elements_represent : represents (elements modulus) K element_value.
 Proof.
   constructor; cbn.
@@ -276,8 +355,7 @@ Proof.
       transitivity (evaluate a * reciprocal K p * (integer K (Zpos q) * reciprocal K q)
         + evaluate b * reciprocal K q * (integer K (Zpos p) * reciprocal K p)); [ring|].
       rewrite !(reciprocal_spec K). ring.
-  - intros [p a] [q b]. unfold element_mul. rewrite lowest_value. unfold element_value. cbn [fst snd].
-    rewrite evaluate_padded, evaluate_product, reciprocal_mul. ring.
+  - apply element_mul_value.
   - intros [p a]. unfold element_value. cbn [fst snd element_opp]. rewrite evaluate_opp. ring.
   - intros [p a] E. unfold element_value. cbn [fst snd]. rewrite evaluate_zero by exact E. ring.
   - intros [p a] [q b] E. apply andb_prop in E as [E1 E2]. cbn [fst snd] in *. apply Pos.eqb_eq in E1.
@@ -305,5 +383,6 @@ Proof.
     subst q. f_equal. clear -S. revert b S. induction a as [|x a IH]; destruct b as [|y b];
       unfold scale_list; cbn [map]; intros S; try discriminate; auto. f_equal; [|apply IH; unfold scale_list; congruence].
     apply (Z.mul_reg_l _ _ (Zpos p)); [discriminate|congruence].
+  - apply element_times_value.
 Qed.
 End Meaning.

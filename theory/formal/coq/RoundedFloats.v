@@ -1,8 +1,13 @@
 (* The rounding of RoundedRNN.v is that of Flocq, in every binary format and mode.
 
-   Proved: round_is_flocq.  Let r be Flocq's rounding of a rational number x to p digits with gradual underflow below the least
-   normal exponent.  If |r| is at most the largest number of the format, `round` gives r; else it gives the largest number with r's
-   sign where the format saturates or the mode rounds toward zero there, and None elsewhere. *)
+   Proved: round_is_flocq.  Let r be the rounding of a rational number x by Flocq (`Generic_fmt.round` of the real number x) to p digits
+   with gradual underflow below the least normal exponent and without a largest number.  If |r| is at most `largest`, `round` gives r.
+   If it is larger, `round` gives `largest` with r's sign where `stays` says so, and None elsewhere: this rule is that of RoundedRNN.v, which the
+   theorem repeats, and nothing is compared with what Flocq does beyond the largest number of a format.
+
+   The theorem is about values: numbers are rational, so that there is one zero, without a sign, and no NaN; infinite numbers are None, after
+   which RoundedRNN.v has no next state.  `Exact` and `Grid` are no formats of Flocq, and it says nothing about them.  That the modes are those
+   of Flocq is `flocq_mode`: nearest with ties to even, nearest with ties down, toward zero, up, down. *)
 From Coq Require Import ZArith QArith Qreals Reals Lia Lra.
 From Flocq Require Import Core.
 From Mirrormata Require Import RoundedRNN.
@@ -133,7 +138,8 @@ Proof.
     + unfold u, FLT_exp. replace (Z.eqb (Qnum x) 0) with false by (symmetry; now apply Z.eqb_neq). lia.
 Qed.
 
-(* `round` is Flocq's rounding, with the largest number as its bound. *)
+(* `round` is Flocq's rounding r where |r| is at most the largest number.  Where it is more, `found` is the largest number with r's sign
+   if the format saturates or the mode rounds toward zero there, and None if not. *)
 Theorem round_is_flocq p least largest saturates m x : (0 < p)%Z ->
   let r := Generic_fmt.round radix2 (FLT_exp (least - p + 1) p) (flocq_mode m) (Q2R x) in
   let found := round (Floats p least largest saturates) m x in

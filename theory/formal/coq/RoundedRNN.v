@@ -27,11 +27,12 @@ Definition whole (m : mode) (x : Q) : Z :=
   end.
 
 (* ---- Sets of values: all rational numbers; floats with p digits in base 2, the least exponent of a normal number, and the largest
-   number; and grids: whole multiples of a quantum, from one multiple to another. *)
+   number; grids: whole multiples of a quantum, from one multiple to another; and ascending lists of numbers. *)
 Inductive values :=
 | Exact
 | Floats (precision least : Z) (largest : Q) (saturates : bool)
-| Grid (low high : Z) (quantum : Q).
+| Grid (low high : Z) (quantum : Q)
+| Listed (numbers : list Q).
 Definition power_of_two (e : Z) : Q := if Z.leb 0 e then inject_Z (2 ^ e) else 1 # Z.to_pos (2 ^ - e).
 Definition magnitude (x : Q) : Q := Z.abs (Qnum x) # Qden x.
 (* The exponent e of x, not 0: 2^e <= |x| < 2^(e+1) *)
@@ -48,6 +49,22 @@ Definition on_spacing (m : mode) (unit x : Q) : Q := inject_Z (whole m (x / unit
 Definition stays (m : mode) (saturates : bool) (x : Q) : bool :=
   if saturates then true else
   match m with Toward_zero => true | Up => less x 0 | Down => negb (less x 0) | _ => false end.
+(* To a list: a number beyond an end of it stays at the end, and ties go to the lower one, since a list has no even numbers. *)
+Fixpoint to_listed (m : mode) (low : Q) (above : list Q) (x : Q) : Q :=
+  match above with
+  | [] => low
+  | high :: above' =>
+    if less x high then
+      if less low x then
+        match m with
+        | Up => high
+        | Down => low
+        | Toward_zero => if less x 0 then high else low
+        | Nearest_even | Nearest_low => if less (high - x) (x - low) then high else low
+        end
+      else low
+    else to_listed m high above' x
+  end.
 (* None: the number becomes infinite. *)
 Definition round (v : values) (m : mode) (x : Q) : option Q :=
   match v with
@@ -58,6 +75,8 @@ Definition round (v : values) (m : mode) (x : Q) : option Q :=
     then if stays m saturates x then Some (if less y 0 then - largest else largest) else None
     else Some (lowest_terms y)
   | Grid low high quantum => Some (lowest_terms (inject_Z (Z.min (Z.max (whole m (x / quantum)) low) high) * quantum))
+  | Listed [] => None
+  | Listed (least :: above) => Some (lowest_terms (to_listed m least above x))
   end.
 
 (* ---- The order of operations of an entry of A h + b.  A term is (column, place, a): a stands in that column of its row of A, and

@@ -1,14 +1,15 @@
 (* What the checker does to sparse matrices, and that it is what Semantics.v says.
 
-   Proved: letter_meaning, that the entries after a letter are those of the semantics; entries_unique, that two lists of
-   entries in canonical form that mean the same matrix are the same list. *)
+   Proved: letter_meaning, that the entries after a letter are those of the semantics; leads_meaning, that what a factor is compared
+   with is what it makes; entries_unique, that two lists of entries in canonical form that mean the same matrix are the same list. *)
 Require Import List Arith ZArith Bool Lia Ring_theory Ring.
 From Mirrormata Require Import Semantics.
 Import ListNotations.
 
-(* Numbers with which the checker computes. *)
+(* Numbers with which the checker computes.  A number by which many are multiplied is prepared for it once. *)
 Record arithmetic := Arithmetic {
   number :> Type;
+  multiplier : Type;
   n_zero : number;
   n_one : number;
   n_add : number -> number -> number;
@@ -16,7 +17,9 @@ Record arithmetic := Arithmetic {
   n_opp : number -> number;
   n_is_zero : number -> bool;
   n_equal : number -> number -> bool;
-  n_canonical : number -> bool
+  n_canonical : number -> bool;
+  n_prepare : number -> multiplier;
+  n_times : multiplier -> number -> number
 }.
 
 (* What the numbers mean in a ring: `value`, which keeps sums and products.  Of canonical numbers, those with one value
@@ -30,7 +33,8 @@ Record represents (A : arithmetic) (K : ring) (value : A -> K) : Prop := Represe
   value_is_zero : forall x, n_is_zero A x = true -> value x = zero;
   value_equal : forall x y, n_equal A x y = true -> x = y;
   value_not_zero : forall x, n_canonical A x = true -> n_is_zero A x = false -> value x <> zero;
-  value_canonical : forall x y, n_canonical A x = true -> n_canonical A y = true -> value x = value y -> x = y
+  value_canonical : forall x y, n_canonical A x = true -> n_canonical A y = true -> value x = value y -> x = y;
+  value_times : forall x y, value (n_times A (n_prepare A x) y) = mul (value x) (value y)
 }.
 
 Section Computing.
@@ -102,6 +106,55 @@ Fixpoint equal_entries (a b : entries A) : bool :=
   | _, _ => false
   end.
 
+(* ---- Whether a factor leads one list of entries to another, without making what it leads to. *)
+
+(* equal_entries (merge a b) c *)
+Fixpoint merge_is (a : entries A) : entries A -> entries A -> bool :=
+  match a with
+  | [] => fun b c => equal_entries b c
+  | x :: a' => fix merge_x b c :=
+    match b with
+    | [] => equal_entries (x :: a') c
+    | y :: b' =>
+      if before_entry (fst x) (fst y) then
+        match c with z :: c' => same_entry (fst x) (fst z) && n_equal A (snd x) (snd z) && merge_is a' b c' | [] => false end
+      else if same_entry (fst x) (fst y) then
+        let s := n_add A (snd x) (snd y) in
+        if n_is_zero A s then merge_is a' b' c
+        else match c with z :: c' => same_entry (fst x) (fst z) && n_equal A s (snd z) && merge_is a' b' c' | [] => false end
+      else match c with z :: c' => same_entry (fst y) (fst z) && n_equal A (snd y) (snd z) && merge_x b' c' | [] => false end
+    end
+  end.
+
+(* A factor with the multipliers -beta v_i of its key, and those of what it reads; and whether it is a reflection, beta |v|^2 = 2 *)
+Definition multipliers := list (nat * multiplier A).
+Record ready_factor := ReadyFactor { ready_key : multipliers; ready_reading : multipliers; mirrors : bool }.
+Fixpoint row_total (i : nat) (v : vector A) : A :=
+  match v with [] => n_zero A | e :: v' => if fst e =? i then n_add A (snd e) (row_total i v') else row_total i v' end.
+Fixpoint norm_of (v w : vector A) : A :=
+  match v with [] => n_zero A | e :: v' => n_add A (n_mul A (snd e) (row_total (fst e) w)) (norm_of v' w) end.
+Definition is_mirror (f : factor A) : bool :=
+  n_equal A (n_mul A (beta f) (norm_of (reading f) (key f))) (n_add A (n_one A) (n_one A)).
+Definition ready (f : factor A) : ready_factor :=
+  ReadyFactor (map (fun e => (fst e, n_prepare A (n_mul A (n_opp A (beta f)) (snd e)))) (key f))
+    (map (fun e => (fst e, n_prepare A (snd e))) (reading f)) (is_mirror f).
+Fixpoint row_times (k : nat) (x : multiplier A) (H : entries A) : vector A :=
+  match H with
+  | [] => []
+  | e :: H' => if fst (fst e) =? k then (snd (fst e), n_times A x (snd e)) :: row_times k x H' else row_times k x H'
+  end.
+Fixpoint read_ready (v : multipliers) (H : entries A) : vector A :=
+  match v with [] => [] | e :: v' => merge_rows (row_times (fst e) (snd e) H) (read_ready v' H) end.
+Fixpoint outer_row (i : nat) (x : multiplier A) (s : vector A) (rest : entries A) : entries A :=
+  match s with [] => rest | t :: s' => ((i, fst t), n_times A x (snd t)) :: outer_row i x s' rest end.
+Fixpoint outer_ready (v : multipliers) (s : vector A) : entries A :=
+  match v with [] => [] | e :: v' => outer_row (fst e) (snd e) s (outer_ready v' s) end.
+Definition leads (f : ready_factor) (H H' : entries A) : bool :=
+  match read_ready (ready_reading f) H with
+  | [] => equal_entries H H'
+  | s => merge_is H (outer_ready (ready_key f) s) H'
+  end.
+
 (* Canonical form: places in order and inside of the matrix, numbers canonical and not 0. *)
 Fixpoint canonical_entries (rows columns : nat) (a : entries A) : bool :=
   match a with
@@ -112,6 +165,8 @@ Fixpoint canonical_entries (rows columns : nat) (a : entries A) : bool :=
   end.
 End Computing.
 Arguments letter_sparse {A}.
+Arguments leads {A}.
+Arguments mirrors {A}.
 Arguments equal_entries {A}.
 Arguments canonical_entries {A}.
 
@@ -282,6 +337,83 @@ Proof.
   induction a as [|[p x] a IH]; destruct b as [|[q y] b]; cbn; try discriminate; auto. intros H.
   apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. apply same_entry_eq in H1.
   apply (value_equal _ _ _ R) in H2. apply IH in H3. congruence.
+Qed.
+
+(* ---- What is compared with the entries after a factor, without making them. *)
+Lemma merge_is_spec (a : entries A) : forall b c, merge_is A a b c = equal_entries (merge_entries A a b) c.
+Proof.
+  unfold merge_entries. induction a as [|x a IHa]; [reflexivity|].
+  induction b as [|y b IHb]; intros c; [reflexivity|]. cbn [merge_is merge].
+  destruct (before_entry (fst x) (fst y)); [destruct c as [|z c]; [reflexivity|]; rewrite IHa; reflexivity|].
+  destruct (same_entry (fst x) (fst y)).
+  - cbv zeta. destruct (n_is_zero A _); [apply IHa|]. destruct c as [|z c]; [reflexivity|]. rewrite IHa. reflexivity.
+  - destruct c as [|z c]; [reflexivity|]. cbn [merge_is merge] in IHb. rewrite IHb. reflexivity.
+Qed.
+Lemma row_times_meaning k x H j :
+  total (fun c => c =? j) (row_times A k (n_prepare A x) H) = value x * meaning H k j.
+Proof.
+  induction H as [|e H IH]; [cbn [row_times]; rewrite total_nil, meaning_nil; ring|]. cbn [row_times]. rewrite meaning_cons.
+  destruct (fst (fst e) =? k); cbn [andb]; [|rewrite IH; ring].
+  rewrite total_cons, IH. cbn [fst snd]. destruct (snd (fst e) =? j); rewrite ?(value_times _ _ _ R); ring.
+Qed.
+Lemma read_ready_meaning v H j :
+  total (fun c => c =? j) (read_ready A (map (fun e => (fst e, n_prepare A (snd e))) v) H)
+  = read_along K (map_vector value v) (meaning H) j.
+Proof.
+  induction v as [|e v IH]; [reflexivity|]. cbn [map read_ready].
+  unfold merge_rows. rewrite (total_merge _ _ _ _ eqb_eq). cbn [fst snd]. rewrite row_times_meaning, IH. reflexivity.
+Qed.
+Lemma outer_row_meaning i' x s rest i j : meaning (outer_row A i' (n_prepare A x) s rest) i j
+  = value x * (if i' =? i then total (fun k => k =? j) s else 0) + meaning rest i j.
+Proof.
+  induction s as [|t s IH]; cbn [outer_row]; [rewrite total_nil; destruct (i' =? i); ring|].
+  rewrite meaning_cons, IH, total_cons. cbn [fst snd]. rewrite (value_times _ _ _ R).
+  destruct (i' =? i); cbn [andb]; [|ring]. destruct (fst t =? j); ring.
+Qed.
+Lemma outer_ready_meaning c v s i j :
+  meaning (outer_ready A (map (fun e => (fst e, n_prepare A (n_mul A c (snd e)))) v) s) i j
+  = value c * total (fun k => k =? i) v * total (fun k => k =? j) s.
+Proof.
+  induction v as [|e v IH]; cbn [map outer_ready]; [rewrite meaning_nil, total_nil; ring|].
+  cbn [fst snd]. rewrite outer_row_meaning, IH, total_cons, (value_mul _ _ _ R). destruct (fst e =? i); ring.
+Qed.
+Theorem leads_meaning f H H' : leads (ready A f) H H' = true ->
+  same (apply_factor K (map_factor value f) (meaning H)) (meaning H').
+Proof.
+  unfold leads. cbn [ready ready_key ready_reading]. intros E i j. unfold apply_factor. cbn [map_factor beta key reading].
+  rewrite coordinate_total, <- read_ready_meaning.
+  destruct (read_ready A _ H) eqn:S; [rewrite total_nil; apply equal_entries_eq in E; rewrite <- E; ring|].
+  rewrite merge_is_spec in E. apply equal_entries_eq in E. rewrite <- E, meaning_merge, outer_ready_meaning, (value_opp _ _ _ R). ring.
+Qed.
+
+(* A factor with beta (u^T v) = 2 undoes itself. *)
+Lemma row_total_meaning i v : value (row_total A i v) = coordinate K (map_vector value v) i.
+Proof.
+  rewrite coordinate_total. induction v as [|e v IH]; [apply (value_zero _ _ _ R)|]. cbn [row_total]. rewrite total_cons, <- IH.
+  destruct (fst e =? i); [apply (value_add _ _ _ R)|ring].
+Qed.
+Lemma read_along_less v w c (r : nat -> K) (H : matrix K) j :
+  read_along K (map_vector value v) (fun i j => H i j + - (c * coordinate K w i * r j)) j
+  = read_along K (map_vector value v) H j
+    + - (c * read_along K (map_vector value v) (fun i _ => coordinate K w i) j * r j).
+Proof.
+  unfold read_along. induction v as [|e v IH]; [cbn; ring|].
+  unfold map_vector, sum in *. cbn [map fold_right fst snd]. rewrite IH. ring.
+Qed.
+Lemma norm_meaning v w j : value (norm_of A v w) = read_along K (map_vector value v) (fun i _ => coordinate K (map_vector value w) i) j.
+Proof.
+  induction v as [|e v IH]; [apply (value_zero _ _ _ R)|]. cbn [norm_of].
+  rewrite (value_add _ _ _ R), (value_mul _ _ _ R), row_total_meaning, IH. reflexivity.
+Qed.
+Theorem mirror_undoes f H H' : is_mirror A f = true ->
+  same (apply_factor K (map_factor value f) H) H' -> same (apply_factor K (map_factor value f) H') H.
+Proof.
+  intros M E i j. rewrite <- (apply_factor_same (map_factor value f) _ _ E). apply (value_equal _ _ _ R) in M.
+  apply (f_equal value) in M. rewrite (value_mul _ _ _ R), (value_add _ _ _ R), (value_one _ _ _ R), (norm_meaning _ _ j) in M.
+  unfold apply_factor. cbn [map_factor beta key reading]. rewrite (read_along_less _ _ _ (read_along K (map_vector value (reading f)) H)).
+  set (r := read_along K _ H j). set (n := read_along K _ _ j) in *. set (c := coordinate K _ i).
+  transitivity (H i j + - (c * r * (value (beta f) + value (beta f) + - (value (beta f) * (value (beta f) * n))))); [ring|].
+  rewrite M. ring.
 Qed.
 
 (* ---- Canonical entries: each matrix has one list. *)

@@ -5,8 +5,8 @@
    linear RNN is decoded to the state of the automaton; with several layers the read-out of the last layer says that
    state as well (check_table_said).
 
-   A table is given with functions in place of arrays.  Some of these functions only search (`find_code`, `find_row`):
-   what they find is compared before it is used, so nothing is assumed of them. *)
+   A table is given with functions in place of arrays.  Some of these functions only search (`find_code`, `guess_image`,
+   `find_row`): what they find is compared before it is used, so nothing is assumed of them. *)
 Require Import List Arith ZArith Bool Lia.
 From Mirrormata Require Import Semantics Sparse Numbers.
 From Mirrormata Require Export Lists.
@@ -14,9 +14,6 @@ Import ListNotations.
 
 (* A function as it is.  The extracted program keeps its values for 0, ..., n - 1 in an array. *)
 Definition tabulate {X : Type} (n : nat) (f : nat -> X) : nat -> X := f.
-
-Fixpoint count_below (n : nat) (test : nat -> bool) : nat :=
-  match n with O => 0 | S m => if test m then S (count_below m test) else count_below m test end.
 
 (* ---- What a certificate gives.  Transitions share factors, which are numbered. *)
 Inductive movement (N : Type) :=
@@ -33,7 +30,8 @@ Record table_head (N : Type) := TableHead {
   shared_factor : nat -> factor N;
   movements : nat -> movement N;
   codes : nat -> entries N;
-  find_code : entries N -> nat
+  find_code : entries N -> nat;
+  guess_image : nat -> nat -> nat       (* the number of the code after a factor, `code_count` where none is known *)
 }.
 Arguments TableHead {N}.
 Arguments rows {N}.
@@ -45,6 +43,7 @@ Arguments shared_factor {N}.
 Arguments movements {N}.
 Arguments codes {N}.
 Arguments find_code {N}.
+Arguments guess_image {N}.
 Definition transitions {N} (h : table_head N) (t : nat) : transition N :=
   match movements h t with
   | Shared gate numbers plus => Transition (Factors gate (map (shared_factor h) numbers)) plus
@@ -77,17 +76,19 @@ Variable h : table_head A.
 Definition settle (after : entries A) : nat :=
   let r := find_code h after in
   if (r <? code_count h) && equal_entries after (codes h r) then r else code_count h.
-(* The number of the code after one factor *)
-Definition factor_image (f c : nat) : nat := settle (factor_sparse A (shared_factor h f) (codes h c)).
-(* Whether half of the factors lead the first code to a code *)
-Definition by_factors : bool :=
-  if 0 <? code_count h then
-    let led := count_below (factor_count h) (fun f => factor_image f 0 <? code_count h) in
-    negb (led + led <? factor_count h)
-  else false.
-(* The same for all factors and codes, where it is worth while *)
+(* Whether a factor leads code c where it is said to.  A reflection that leads c' to c leads c to c'. *)
+Definition image_right (f : nat) (factor : ready_factor A) (c : nat) : bool :=
+  let c' := guess_image h f c in
+  if c' <? code_count h then
+    ((c' <? c) && mirrors factor && (guess_image h f c' =? c)) || leads factor (codes h c) (codes h c')
+  else true.
+Definition images_right : bool :=
+  let factors := tabulate (factor_count h) (fun f => ready A (shared_factor h f)) in
+  all_below (code_count h) (fun c => all_below (factor_count h) (fun f => image_right f (factors f) c)).
+(* The number of the code after one factor.  `tabulate` stands here so that the program looks once whether the images are right. *)
 Definition factor_images : nat -> nat -> nat :=
-  if by_factors then tabulate (factor_count h) (fun f => tabulate (code_count h) (factor_image f))
+  if images_right then tabulate (factor_count h) (fun f c =>
+    if (f <? factor_count h) && (c <? code_count h) then guess_image h f c else code_count h)
   else fun _ _ => code_count h.
 Fixpoint walk (images : nat -> nat -> nat) (numbers : list nat) (c : nat) : nat :=
   match numbers with
@@ -238,6 +239,21 @@ Proof.
   unfold settle. cbv zeta. destruct (_ && _) eqn:E; [|lia]. intros _. apply andb_prop in E as [_ E].
   apply (equal_entries_eq _ _ _ R) in E. symmetry. exact E.
 Qed.
+Lemma image_meaning f c : factor_images A h f c < code_count h ->
+  same (apply_factor K (map_factor value (shared_factor h f)) (meaning value (codes h c)))
+       (meaning value (codes h (factor_images A h f c))).
+Proof.
+  unfold factor_images, tabulate. destruct (images_right A h) eqn:E; [|lia]. destruct (_ && _) eqn:B; [|lia].
+  apply andb_prop in B as [Bf Bc]. apply Nat.ltb_lt in Bf, Bc.
+  assert (I : forall c, c < code_count h -> image_right A h f (ready A (shared_factor h f)) c = true).
+  { intros c' L. exact (all_below_spec _ _ (all_below_spec _ _ E c' L) f Bf). }
+  intros L. pose proof (I c Bc) as Ic. unfold image_right in Ic. cbv zeta in Ic. rewrite (proj2 (Nat.ltb_lt _ _) L) in Ic.
+  apply orb_prop in Ic as [Ic|Ic]; [|exact (leads_meaning _ _ _ R _ _ _ Ic)].
+  apply andb_prop in Ic as [Ic Back]. apply andb_prop in Ic as [Less Mirror]. apply Nat.ltb_lt in Less. apply Nat.eqb_eq in Back.
+  apply (mirror_undoes _ _ _ R _ _ _ Mirror). pose proof (I _ L) as Ib. unfold image_right in Ib. cbv zeta in Ib.
+  rewrite Back, (proj2 (Nat.ltb_lt _ _) Bc) in Ib. apply orb_prop in Ib as [Ib|Ib]; [|exact (leads_meaning _ _ _ R _ _ _ Ib)].
+  apply andb_prop in Ib as [Ib _]. apply andb_prop in Ib as [Ib _]. apply Nat.ltb_lt in Ib. lia.
+Qed.
 Lemma walk_meaning numbers : forall c H, walk A h (factor_images A h) numbers c < code_count h ->
   same H (meaning value (codes h c)) ->
   same (fold_left (fun H f => apply_factor K f H) (map (map_factor value) (map (shared_factor h) numbers)) H)
@@ -245,8 +261,7 @@ Lemma walk_meaning numbers : forall c H, walk A h (factor_images A h) numbers c 
 Proof.
   induction numbers as [|f numbers IH]; intros c H L S; [exact S|]. cbn [walk] in *. cbv zeta in *.
   destruct (_ <? _) eqn:E; [|lia]. apply Nat.ltb_lt in E. cbn [map fold_left]. apply IH; [exact L|].
-  unfold factor_images, tabulate in *. destruct (by_factors A h); [|lia]. unfold factor_image. rewrite (settle_eq _ E).
-  intros i j. rewrite (factor_meaning _ _ _ R). apply apply_factor_same, S.
+  intros i j. rewrite <- (image_meaning f c E). apply apply_factor_same, S.
 Qed.
 Lemma settle_letter t c H : settle A h (letter_sparse (transitions h t) (codes h c)) < code_count h ->
   same H (meaning value (codes h c)) ->
@@ -359,27 +374,37 @@ Proof.
   induction layers as [|l layers IH]; intros [|c cs] [|Hs state] R; cbn; try tauto. intros [Hc Hr].
   inversion R; subst. f_equal; [apply numbers_heads; assumption|apply IH; assumption].
 Qed.
+Lemma heads_begin heads : forall cs, heads_in_range heads cs = true -> hold_heads heads cs (head_matrices heads cs).
+Proof.
+  induction heads as [|h heads IH]; intros [|c cs]; cbn; try discriminate; auto. intros E.
+  apply andb_prop in E as [E1 E2]. apply Nat.ltb_lt in E1. split; [split; [exact E1|intros i j; reflexivity]|auto].
+Qed.
 Lemma begin_holds layers : forall cs, in_range layers cs = true -> hold layers cs (matrices layers cs).
 Proof.
-  assert (Heads : forall heads cs, heads_in_range heads cs = true -> hold_heads heads cs (head_matrices heads cs)).
-  { induction heads as [|h heads IH]; intros [|c cs]; cbn; try discriminate; auto. intros E.
-    apply andb_prop in E as [E1 E2]. apply Nat.ltb_lt in E1. split; [split; [exact E1|intros i j; reflexivity]|auto]. }
   induction layers as [|l layers IH]; intros [|c cs]; cbn; try discriminate; auto. intros E.
-  apply andb_prop in E as [E1 E2]. auto.
+  apply andb_prop in E as [E1 E2]. split; [now apply heads_begin|auto].
+Qed.
+
+(* The heads of layers of any kind are right, if those numbers are and each head has been checked. *)
+Lemma checked_heads_right (L : Type) (heads_of : L -> list (any_head * (nat -> nat))) layers :
+  Forall (fun l => Forall (fun h => numbers_of (fst h)) (heads_of l)) layers ->
+  forallb (fun l => forallb (fun h => any_right (fst h)) (heads_of l)) layers = true -> Forall (fun l => heads_right (heads_of l)) layers.
+Proof.
+  intros N E. rewrite forallb_forall in E. rewrite Forall_forall in *. intros l I. specialize (N l I). specialize (E l I).
+  rewrite forallb_forall in E. unfold heads_right. rewrite Forall_forall in *. intros h Ih. split; auto.
 Qed.
 
 Section Right.
 Variable d : table.
 Hypothesis numbers_right :
   Forall (fun l => Forall (fun h => numbers_of (fst h)) (layer_heads l)) (table_layers d).
-Hypothesis accepted : check_table d = true.
 
-Lemma layers_right : Forall (fun l => heads_right (layer_heads l)) (table_layers d).
-Proof.
-  apply andb_prop in accepted as [E _]. unfold check_heads in E. rewrite forallb_forall in E.
-  rewrite Forall_forall in *. intros l I. specialize (numbers_right l I). specialize (E l I).
-  rewrite forallb_forall in E. unfold heads_right. rewrite Forall_forall in *. intros h Ih. split; auto.
-Qed.
+Lemma layers_right : check_heads d = true -> Forall (fun l => heads_right (layer_heads l)) (table_layers d).
+Proof. now apply checked_heads_right. Qed.
+
+Hypothesis accepted : check_table d = true.
+Lemma heads_checked : check_heads d = true.
+Proof. now apply andb_prop in accepted. Qed.
 Lemma row_facts r : r < row_count d ->
   (in_range (table_layers d) (row_codes d r) = true /\ find_row d (row_codes d r) = r)
   /\ forall a, a < letters (table_automaton d) ->
@@ -411,7 +436,7 @@ Lemma stands_step q state a : stands q state -> a < letters (table_automaton d) 
 Proof.
   intros (r & L & Q & Hr) La. destruct (row_facts r L) as [_ F]. specialize (F a La).
   destruct (code_step (prepare d) a (row_codes d r)) as [after said] eqn:Ec. destruct F as (r' & L' & C & Q' & S).
-  pose proof (step_layers (table_layers d) a _ _ layers_right Hr) as St.
+  pose proof (step_layers (table_layers d) a _ _ (layers_right heads_checked) Hr) as St.
   change (map prepare_layer (table_layers d)) with (prepare d) in St. rewrite Ec in St. cbn [fst snd] in St.
   rewrite C in St. destruct (St (proj1 (proj1 (row_facts r' L')))) as [Hn Sn]. subst q. split.
   - exists r'. repeat split; assumption.
@@ -428,7 +453,7 @@ Qed.
 Theorem check_table_right : follows K nat (fun a => a) (model d) (model_begin d) (model_decode d) (table_automaton d).
 Proof.
   intros word W. rewrite map_id. destruct (stands_run word _ _ W stands_begin) as (r & L & Q & Hr).
-  unfold model_decode. rewrite (joint_code_holds _ _ _ layers_right Hr).
+  unfold model_decode. rewrite (joint_code_holds _ _ _ (layers_right heads_checked) Hr).
   destruct (proj1 (row_facts r L)) as [_ F]. rewrite F, equal_codes_refl. apply Nat.ltb_lt in L. rewrite L. cbn.
   f_equal. exact Q.
 Qed.

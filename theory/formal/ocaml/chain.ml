@@ -22,54 +22,116 @@ let keep budget members =
   budget.room <- budget.room - members - overhead;
   need (budget.room >= 0) "more than 20,000,000 members of sets to keep"
 
+(* A key of a set that looks at all its members; the sets with one key are compared. *)
+let key_of set = List.fold_left (fun key q -> (key * 0x2545F4914F6CDD1D) + q + 1) 0 set land max_int
+
 (* A table that grows, with the numbers of its entries. *)
 let numbered () = (Hashtbl.create 1000, ref [], ref 0)
 
 let number_of (table, found, count) fresh entry =
-  (* a key that looks at all members, which Hashtbl.hash alone does not *)
-  let key = Marshal.to_string entry [] in
-  match Hashtbl.find_opt table key with
-  | Some i -> i
+  let key = key_of entry in
+  match List.find_opt (fun (_, other) -> Extracted.equal_numbers other entry) (Hashtbl.find_all table key) with
+  | Some (i, _) -> i
   | None ->
     let i = !count in
-    Hashtbl.add table key i;
+    Hashtbl.add table key (i, entry);
     found := entry :: !found;
     incr count;
     fresh i entry;
     i
 
+let refuse_size a = raise (Invalid (Printf.sprintf "sizes: letter %d makes too many states of a set that words lead to" a))
+
+(* What the tree is where sizes fall by one, which needs none *)
+let no_tree : Extracted.set_tree =
+  { node_count = 0; node_set = (fun _ -> []); parent = (fun _ -> 0); level_of = (fun _ -> 0); moved = (fun _ _ -> 0); start_leaf = 0 }
+
 let empty : Extracted.listing =
   { count = 0; chains = (fun _ -> []); sets = (fun _ -> []); rank = (fun _ -> 0); after = (fun _ _ -> 0) }
 
-(* The chains of sets that words lead to, from the start or, where it does not reach all states, from every state. *)
-let list_chains (machine : Reading.machine) (chain : Extracted.chain) starts : Extracted.listing =
-  let levels = Extracted.levels chain and all = List.init machine.states Fun.id in
-  let depth = Extracted.depth levels in
+(* A set of a chain, the number of that above it, and those to which letters lead. *)
+type node = { set : int list; above : int; level : int; after : int array }
+
+(* Marks on states, which are taken away all at once: a state is marked where the last number stands. *)
+type marks = { last : int array; mutable now : int }
+
+let rec mark marks row = function
+  | [] -> ()
+  | x :: rest -> marks.last.(row.(x)) <- marks.now; mark marks row rest
+
+let mark_image marks row set =
+  marks.now <- marks.now + 1;
+  mark marks row set
+
+let rec count_marked marks number = function
+  | [] -> number
+  | y :: rest -> count_marked marks (if marks.last.(y) = marks.now then number + 1 else number) rest
+
+(* The marked members of a set and the first of the others, so many *)
+let rec fill marks others = function
+  | [] -> []
+  | y :: rest ->
+    if marks.last.(y) = marks.now then y :: fill marks others rest
+    else if others > 0 then y :: fill marks (others - 1) rest
+    else fill marks others rest
+
+(* `next_below` of ChainTree.v, which the proved checker calls to compare *)
+let next_below marks row upper upper_after (level : Extracted.chain_level) set =
+  mark_image marks row upper;
+  let number = count_marked marks 0 upper_after in
+  if number = List.length upper then begin
+    mark_image marks row set;
+    Some (fill marks 0 upper_after)
+  end else if number <= level.next then Some (fill marks (level.next - number) upper_after)
+  else None
+
+(* The chains of sets that words lead to, from the start or, where it does not reach all states, from every state: a tree, level by
+   level, since where a letter leads from a set depends on the sets above it alone.  Gives the number of chains too. *)
+let list_chains (machine : Reading.machine) (chain : Extracted.chain) starts : Extracted.set_tree * int =
+  let ls = Extracted.levels chain and all = List.init machine.states Fun.id in
+  let depth = Extracted.depth ls and levels = Array.of_list ls in
   let budget = { left = max_listed; room = max_kept } in
-  let todo = Queue.create () in
-  let (_, found, count) as table = numbered () in
-  let add chain =
-    number_of table
-      (fun i chain ->
-        keep budget (List.fold_left (fun n set -> n + List.length set) (depth + machine.letters) chain);
-        Queue.add (i, chain) todo)
-      chain in
-  List.iter
-    (fun q -> ignore (add (List.filteri (fun i _ -> i < depth) (Extracted.start_sets q levels all))))
-    starts;
-  let rows = ref [] in
-  while not (Queue.is_empty todo) do
-    let _, sets = Queue.pop todo in
-    let row =
-      Array.init machine.letters (fun a ->
-          List.iter (fun set -> spend budget (List.length set)) (all :: sets);
-          match Extracted.next_chain chain (fun q -> machine.delta.(a).(q)) all all levels sets with
-          | Some after -> add after
-          | None -> raise (Invalid (Printf.sprintf "sizes: letter %d makes too many states of a set that words lead to" a))) in
-    rows := row :: !rows
-  done;
-  let chains = Array.of_list (List.rev !found) and after = Array.of_list (List.rev !rows) in
-  { empty with count = !count; chains = (fun i -> chains.(i)); after = (fun a i -> after.(i).(a)) }
+  let marks = { last = Array.make machine.states 0; now = 0 } in
+  let nodes = ref (Array.make 64 { set = all; above = 0; level = 0; after = Array.make machine.letters 0 }) and count = ref 1 in
+  let places = Hashtbl.create 1000 in
+  let find above set fresh =
+    let key = (key_of set * 65_599) + above in
+    match List.find_opt (fun i -> !nodes.(i).above = above && Extracted.equal_numbers !nodes.(i).set set) (Hashtbl.find_all places key) with
+    | Some i -> i
+    | None ->
+      let level = !nodes.(above).level + 1 and i = !count in
+      keep budget (List.length set + level + machine.letters);
+      if i = Array.length !nodes then nodes := Array.append !nodes !nodes;
+      !nodes.(i) <- { set; above; level; after = Array.make machine.letters 0 };
+      incr count;
+      Hashtbl.add places key i;
+      fresh i;
+      i in
+  (* of one level the sets of the starts, and those to which letters lead from them *)
+  let list_level level from =
+    let todo = Queue.create () in
+    let fresh i = Queue.add i todo in
+    let begun = List.map (fun (above, sets) -> (find above (List.hd sets) fresh, List.tl sets)) from in
+    while not (Queue.is_empty todo) do
+      let node = !nodes.(Queue.pop todo) in
+      let upper = !nodes.(node.above) in
+      for a = 0 to machine.letters - 1 do
+        let size = List.length upper.set in
+        spend budget size;
+        spend budget size;
+        match next_below marks machine.delta.(a) upper.set !nodes.(upper.after.(a)).set levels.(level) node.set with
+        | Some set -> node.after.(a) <- find upper.after.(a) set fresh
+        | None -> refuse_size a
+      done
+    done;
+    begun in
+  let rec list_levels level from = if level = depth then from else list_levels (level + 1) (list_level level from) in
+  let leaves =
+    list_levels 0 (List.map (fun q -> (0, List.filteri (fun i _ -> i < depth) (Extracted.start_sets q ls all))) starts) in
+  let nodes = Array.sub !nodes 0 !count in
+  ( { node_count = !count; node_set = (fun i -> nodes.(i).set); parent = (fun i -> nodes.(i).above);
+      level_of = (fun i -> nodes.(i).level); moved = (fun a i -> nodes.(i).after.(a)); start_leaf = fst (List.hd leaves) },
+    Array.fold_left (fun n node -> if node.level = depth then n + 1 else n) 0 nodes )
 
 (* The image sets of more than `size` states, each with the longest path of letters from it. *)
 let list_sets (machine : Reading.machine) moving size : Extracted.listing =
@@ -89,8 +151,9 @@ let list_sets (machine : Reading.machine) moving size : Extracted.listing =
           if not moves then none
           else begin
             spend budget (List.length set);
-            let hit = Extracted.marks n (fun q -> machine.delta.(a).(q)) set in
-            let image = List.filter hit all in
+            let image =
+              if 16 * List.length set < n then List.sort_uniq Int.compare (List.map (fun q -> machine.delta.(a).(q)) set)
+              else List.filter (Extracted.marks n (fun q -> machine.delta.(a).(q)) set) all in
             if List.length image <= size then none
             else begin
               let j = number_of table visit image in
@@ -104,8 +167,7 @@ let list_sets (machine : Reading.machine) moving size : Extracted.listing =
         moving in
     Hashtbl.replace rows i row;
     Hashtbl.replace ranks i !longest in
-  (try ignore (number_of table visit all)
-   with Stack_overflow -> raise (Invalid "window: a path of image sets is too long to follow"));
+  ignore (number_of table visit all);
   let sets = Array.of_list (List.rev !found) in
   let after = Array.init !count (Hashtbl.find rows) and rank = Array.init !count (Hashtbl.find ranks) in
   { empty with
@@ -178,15 +240,15 @@ let check document =
   let reads = (not bijective) && (mealy || count > if window = None then 2 else 1) in
   need (reads || not look_back) "look_back: no layer reads the set before a token";
   let counted = Reading.count_noun in
-  let known, rows, facts =
+  let known, tree, rows, facts =
     match window with
     | None ->
       need (sizes.(0) = n) (Printf.sprintf "sizes[0]: it is %d, the number of states" n);
-      let known =
-        if Extracted.by_one (Extracted.levels chain) then empty
+      let tree, number =
+        if Extracted.by_one (Extracted.levels chain) then (no_tree, 0)
         else list_chains machine chain (if reaches_all machine then [ machine.start ] else List.init n Fun.id) in
-      let listed = if known.count > 0 then ", " ^ counted known.count "chain" ^ " listed" else "" in
-      (known, 0, Printf.sprintf "sizes %s to 1 in %s%s" (Reading.group sizes.(0)) (counted (count - 1) "level") listed)
+      let listed = if number > 0 then ", " ^ counted number "chain" ^ " listed" else "" in
+      (empty, tree, 0, Printf.sprintf "sizes %s to 1 in %s%s" (Reading.group sizes.(0)) (counted (count - 1) "level") listed)
     | Some m ->
       need (sizes.(0) < n) "sizes[0]: a window leaves fewer states than there are";
       need (Array.exists Fun.id moving) "window: no letter moves a state";
@@ -196,9 +258,20 @@ let check document =
       let longest = known.rank 0 in
       need (m = longest + 1) (Printf.sprintf "window: its length is %d" (longest + 1));
       ( known,
+        no_tree,
         m + (if reads && not look_back then 1 else 0),
         Printf.sprintf "after %s at most %s, %s listed" (counted m "letter") (counted sizes.(0) "state")
           (counted known.count "image set") ) in
   check_summary chain rows (get "summary");
-  need (Extracted.check_chain chain known) "the proved checker refuses the sizes";
+  if not (Extracted.check_chain_tree chain tree known) then begin
+    (* the letter for which the last sets listed are too large, if that is the reason *)
+    let levels = Extracted.levels chain in
+    let last = List.nth_opt levels (Extracted.depth levels) in
+    for i = 0 to tree.node_count - 1 do
+      for a = 0 to machine.letters - 1 do
+        if tree.level_of i = tree.level_of tree.start_leaf && not (Extracted.leaf_right chain tree last a i) then refuse_size a
+      done
+    done;
+    raise (Invalid "the proved checker refuses the sizes")
+  end;
   Printf.sprintf "%s, %s, %s: equal on all words" (counted n "state") (counted machine.letters "letter") facts

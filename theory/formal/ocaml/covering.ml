@@ -103,13 +103,16 @@ let point_moves (head : Head.t) images =
   if not !one_hot then begin
     let taken = Hashtbl.create 64 in
     Array.iteri (fun p code -> if written.(p) then Hashtbl.replace taken code ()) head.vectors;
-    let rec first_free k =
+    (* codes are only taken, never given back, so the search goes on from the last place *)
+    let place = ref 0 in
+    let rec first_free () =
+      let k = !place in
       let code = if k = 0 then [] else label ((k - 1) / largest_label) (((k - 1) mod largest_label) + 1) in
-      if Hashtbl.mem taken code then first_free (k + 1) else code in
+      if Hashtbl.mem taken code then (incr place; first_free ()) else code in
     Array.iteri
       (fun p code ->
         if not written.(p) then begin
-          need (code = first_free 0) (Printf.sprintf "%s.codes[%d]: not the first that is free" head.where p);
+          need (code = first_free ()) (Printf.sprintf "%s.codes[%d]: not the first that is free" head.where p);
           Hashtbl.replace taken code ()
         end)
       head.vectors
@@ -309,7 +312,7 @@ let as_level level : Extracted.level =
         | Some k -> k
         | None -> Array.length (fst level.(x))) }
 
-(* `layers`: each with its heads in the form of the proved checker, and what these do to codes.  Gives the line of facts. *)
+(* `layers`: each with its heads in the form of the proved checker, and what these do to codes.  Gives the cascade and the line of facts. *)
 let check document_entry (machine : Reading.machine) automaton layers =
   let full = Array.map (fun (l, _, _) -> l) layers in
   let depth = Array.length full in
@@ -338,5 +341,5 @@ let check document_entry (machine : Reading.machine) automaton layers =
       (List.filteri (fun i _ -> i < depth) levels) in
   let components = Array.fold_left (fun n (l : Layers.layer) -> n + Array.length l.heads) 0 full in
   let counted = Reading.count_noun in
-  Printf.sprintf "%s, cascade of %s, %s" (counted depth "layer") (counted components "component")
-    (counted count "situation")
+  ( cascade,
+    Printf.sprintf "%s, cascade of %s, %s" (counted depth "layer") (counted components "component") (counted count "situation") )

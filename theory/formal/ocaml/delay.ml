@@ -10,8 +10,12 @@ let max_block = 100_000
 let max_work = 500_000_000
 
 (* A table whose keys are lists of numbers, which Hashtbl.hash alone reads in part. *)
-let by_numbers numbers = String.concat "," (List.map string_of_int numbers)
-let by_codes codes = String.concat ";" (List.map by_numbers codes)
+let by_numbers numbers =
+  let key = Bytes.create (8 * List.length numbers) in
+  List.iteri (fun i n -> Bytes.set_int64_ne key (8 * i) (Int64.of_int n)) numbers;
+  Bytes.unsafe_to_string key
+
+let by_codes codes = by_numbers (List.concat_map (fun numbers -> List.length numbers :: numbers) codes)
 
 (* ---- The counter. *)
 
@@ -74,7 +78,7 @@ let read_counter value period =
         need (List.hd sizes > 0 && sizes = List.sort_uniq compare sizes)
           (where ^ ".heads: each has more codes than the one before it");
         let counter_heads =
-          Array.to_list (Array.map (fun (h : Head.t) -> (Head.as_any h, fun t -> h.actions.(t))) heads) in
+          Array.to_list (Array.map (fun (h : Head.t) -> (Lookup.as_any h, fun t -> h.actions.(t))) heads) in
         let factor_images, images, prepared = Table.prepare_heads counter_heads heads in
         let find codes = Option.value ~default:0 (Hashtbl.find_opt told (by_codes codes)) in
         let tracks =
@@ -112,7 +116,7 @@ let check_buffer value period letters =
 let permutation n where value =
   let image = Array.map (Reading.integer where 0 (n - 1)) (Reading.array ~length:n where value) in
   let inverse = Array.make n (-1) in
-  Array.iteri (fun p q -> need (inverse.(q) < 0) (where ^ ": not a permutation"); inverse.(q) <- p) image;
+  Array.iteri (fun p q -> need_by (inverse.(q) < 0) (fun () -> where ^ ": not a permutation"); inverse.(q) <- p) image;
   (image, inverse)
 
 (* A cycle c_1, c_2, ... from its least point as (c_1 c_2), (c_1 c_3), ... *)
@@ -136,9 +140,10 @@ let read_groups value image block where =
   let swap factor =
     match factor with
     | List [ beta; List [ List [ i; x ]; List [ j; y ] ] ] ->
-      need (beta = Int Z.one && x = Int Z.one && y = Int Z.minus_one) (where ^ ": not a swap [1, [[i, 1], [j, -1]]]");
+      let is n = function Int x -> Z.equal x n | _ -> false in
+      need_by (is Z.one beta && is Z.one x && is Z.minus_one y) (fun () -> where ^ ": not a swap [1, [[i, 1], [j, -1]]]");
       let i = place i and j = place j in
-      need (i < j) (where ^ ": a swap of rows i, j has i < j");
+      need_by (i < j) (fun () -> where ^ ": a swap of rows i, j has i < j");
       (i, j)
     | _ -> raise (Invalid (where ^ ": not a swap")) in
   let groups =
@@ -155,12 +160,12 @@ let read_elements value letters n (machine : Reading.machine) block =
   let count = Array.length raw in
   let told =
     Array.mapi
-      (fun e item ->
-        let where = Printf.sprintf "elements[%d]" e in
-        let get = Reading.record where [ "image"; "state"; "groups" ] item in
-        let image, inverse = permutation n (where ^ ".image") (get "image") in
-        let state = Reading.integer (where ^ ".state") 0 (machine.states - 1) (get "state") in
-        ({ image; inverse; groups = read_groups (get "groups") image block (where ^ ".groups") }, state))
+      (fun e ->
+        Reading.at (fun () -> Printf.sprintf "elements[%d]" e) (fun where item ->
+            let get = Reading.record where [ "image"; "state"; "groups" ] item in
+            let image, inverse = permutation n (where ^ ".image") (get "image") in
+            let state = Reading.integer (where ^ ".state") 0 (machine.states - 1) (get "state") in
+            ({ image; inverse; groups = read_groups (get "groups") image block (where ^ ".groups") }, state)))
       raw in
   let elements = Array.map fst told and states = Array.map snd told in
   let key image = by_numbers (Array.to_list image) in
@@ -173,7 +178,7 @@ let read_elements value letters n (machine : Reading.machine) block =
     | None ->
       let e = !met in
       need (e < count) "elements: a product of a letter and an element is missing";
-      need (elements.(e).image = image) (Printf.sprintf "elements[%d]: another element is due" e);
+      need_by (elements.(e).image = image) (fun () -> Printf.sprintf "elements[%d]: another element is due" e);
       Hashtbl.add index name e;
       incr met;
       e in
@@ -191,7 +196,7 @@ let read_elements value letters n (machine : Reading.machine) block =
       let rest = ref (Array.fold_left ( + ) 0 row) in
       Array.iter
         (fun size ->
-          need (size = min most !rest) (Printf.sprintf "elements[%d].groups: not filled one by one" e);
+          need_by (size = min most !rest) (fun () -> Printf.sprintf "elements[%d].groups: not filled one by one" e);
           rest := !rest - size)
         row)
     sizes;
@@ -256,7 +261,7 @@ let check document =
   let mark_of = Array.make n Z.zero in
   List.iteri (fun i point -> mark_of.(point) <- Z.of_int (i + 1)) marks;
   let by_marks = Hashtbl.create (2 * Array.length elements) in
-  let key numbers = String.concat "," (List.map Z.to_string numbers) in
+  let key numbers = if List.for_all Z.fits_int numbers then by_numbers (List.map Z.to_int numbers) else "" in
   Array.iteri
     (fun e element -> Hashtbl.replace by_marks (key (List.init n (fun q -> mark_of.(element.inverse.(q))))) states.(e))
     elements;

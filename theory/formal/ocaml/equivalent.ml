@@ -2,7 +2,7 @@
    are listed, whether all answers are right, and where a table is given, whether no number is rounded.
 
    What is refused here beside it, the form of the file, the number of states and the greatest one, dtypes that are missing in a list,
-   is not proved; it refuses more.  The form by regions, tables with a covering, and sets of values that are listed, have no proof yet. *)
+   is not proved; it refuses more.  The form by regions is read here and decided by regions.ml. *)
 
 open Json
 
@@ -47,11 +47,34 @@ let floats (precision, least, (m, e), _) saturates : Rounded.values =
   let largest = Rounded.lowest_terms (rational (Z.mul m scale.qnum) scale.qden) in
   Floats (Z.of_int precision, Z.of_int least, largest, saturates)
 
+(* An ascending list of numbers in lowest terms, with a zero *)
+let listed text : Rounded.values =
+  let digits s = s <> "" && String.length s <= 400 && String.for_all (fun c -> c >= '0' && c <= '9') s in
+  let part text =
+    let unsigned = if text <> "" && text.[0] = '-' then String.sub text 1 (String.length text - 1) else text in
+    let p, q =
+      match String.split_on_char '/' unsigned with
+      | [ p ] when digits p -> (p, "1")
+      | [ p; q ] when digits p && digits q && q.[0] <> '0' -> (p, q)
+      | _ -> raise (Invalid "arithmetic: not a list of numbers") in
+    let x = Rounded.lowest_terms (rational (Z.of_string p) (Z.of_string q)) in
+    let x = if unsigned = text then x else rational (Z.neg x.qnum) x.qden in
+    let written = Z.to_string x.qnum ^ if Z.equal x.qden Z.one then "" else "/" ^ Z.to_string x.qden in
+    need (written = text) "arithmetic: the list is not ascending";
+    x in
+  let numbers = List.map part (String.split_on_char ',' text) in
+  let rec ascending = function
+    | x :: (y :: _ as rest) -> compare_numbers x y < 0 && ascending rest
+    | _ -> true in
+  need (ascending numbers) "arithmetic: the list is not ascending";
+  need (List.exists (fun (x : Rounded.q) -> Z.sign x.qnum = 0) numbers) "arithmetic: a set without a zero";
+  Listed numbers
+
 (* The set of values, the words of the name behind it, and whether it is a float format that does not saturate by itself *)
 let values name parts : Rounded.values * string list * bool =
   match parts with
   | first :: _ when first <> "" && (first.[0] = '-' || (first.[0] >= '0' && first.[0] <= '9')) ->
-    raise (Number.Unsupported "values that are listed")
+    (listed first, List.tl parts, false)
   | "int" :: range :: rest ->
     (match String.index_opt range '.' with
      | Some dot when dot + 2 <= String.length range && String.sub range dot 2 = ".." ->
@@ -84,10 +107,13 @@ let arithmetic name : Rounded.values * Rounded.mode * Rounded.order =
         | _, "tree" :: rest -> (Tree, rest)
         | _, "fma" :: rest -> (Fused, rest)
         | _ -> (From_left, rest) in
+      (* the usual mode is left out of a name; ties of a list go down *)
+      let usual, left_out =
+        match set with Listed _ -> (Rounded.Nearest_low, [ "rne"; "tie_low" ]) | _ -> (Nearest_even, [ "rne" ]) in
       let mode, rest =
         match rest with
-        | mode :: rest when mode <> "rne" && List.mem_assoc mode modes -> (List.assoc mode modes, rest)
-        | _ -> (Rounded.Nearest_even, rest) in
+        | mode :: rest when List.mem_assoc mode modes && not (List.mem mode left_out) -> (List.assoc mode modes, rest)
+        | _ -> (usual, rest) in
       need (rest = [] || (rest = [ "sat" ] && may_saturate)) ("arithmetic: " ^ Reading.show (String name) ^ " is not how it is written");
       (set, mode, order)
     | _ -> unknown name
@@ -209,13 +235,33 @@ let keeps format =
   let set = floats format true in
   fun (x : Extracted.q) -> is_kept set Nearest_even (rational x.qnum x.qden)
 
-(* A table accepted with its numbers, where a transition that does not fit leads to no code *)
-let is_right_where fits (table : Extracted.table) prepared =
-  let guarded (layer : Extracted.table_layer) landings =
-    let heads = List.map2 (fun (any, _) (landing, actions) ->
-        (Extracted.guard (fits any) landing (Extracted.any_count any), actions)) layer.layer_heads landings in
-    (heads, layer.told) in
-  Extracted.check_rows table (List.map2 guarded table.table_layers prepared)
+let layers_of : Table.form -> Extracted.table_layer list = function
+  | Joint (table, _) -> table.table_layers
+  | Cascade cascade -> Extracted.cascade_tables cascade
+
+(* What is said of each head, by layers *)
+let of_heads said layers =
+  List.map (fun (l : Extracted.table_layer) -> List.map (fun (any, _) -> said any) l.layer_heads) layers
+
+(* A table with listed joint codes is accepted with its numbers, where a transition that does not fit leads to no code; `fits` by layers
+   and heads *)
+let is_joint_right_where fits (table : Extracted.table) prepared =
+  let guard fit (any, _) (landing, actions) = (Extracted.guard fit landing (Extracted.any_count any), actions) in
+  let rec guarded fits heads landings =
+    match fits, heads, landings with
+    | fit :: fits, head :: heads, landing :: landings -> guard fit head landing :: guarded fits heads landings
+    | _ -> [] in
+  let layer fits ((l : Extracted.table_layer), landings) = (guarded fits l.layer_heads landings, l.told) in
+  Extracted.check_rows table (List.map2 layer fits (List.combine table.table_layers prepared))
+
+(* The cascade has been accepted, so that the numbers of its heads are left: `all_fit` of NeverRoundedCascade.v, whose parts are called apart,
+   since what is said of a head is looked at once. *)
+let is_right_where fits : Table.form -> bool = function
+  | Joint (table, prepared) -> is_joint_right_where fits table prepared
+  | Cascade cascade ->
+    List.for_all2
+      (fun fits (l : Extracted.table_layer) -> List.for_all2 (fun fit (any, _) -> Extracted.head_fits fit any) fits l.layer_heads)
+      fits (Extracted.cascade_tables cascade)
 
 (* The largest sum of absolute values of a head of integers, or weight or entry of a code; None for another head *)
 let largest_sum (any : Extracted.any_head) =
@@ -249,66 +295,48 @@ let largest_sum (any : Extracted.any_head) =
 
 let check_table document =
   let checked = Table.check_table ~extra:[ "equivalence" ] document in
-  let table, prepared =
-    match checked.joint with Some joint -> joint | None -> raise (Number.Unsupported "the form with a covering") in
+  let layers = layers_of checked.form in
   let said = Reading.find "equivalence" document in
   let get = Reading.record "equivalence" [ "per_step"; "per_op" ] (Option.value ~default:Null said) in
-  let heads = List.concat_map (fun (l : Extracted.table_layer) -> List.map fst l.layer_heads) table.table_layers in
+  (* for each dtype whether it has the numbers of each head, which is looked at once *)
   let per_step =
     List.filter
-      (fun (_, format) ->
-        let keeps = keeps format in
-        List.for_all (fun any -> Extracted.fits_per_step keeps any 0 0) heads)
-      dtypes in
-  let sums = List.map largest_sum heads in
+      (fun (_, _, fits) -> List.for_all (List.for_all (fun fit -> fit 0 0)) fits)
+      (List.map
+         (fun (name, format) ->
+           let keeps = keeps format in
+           (name, keeps, of_heads (Extracted.fits_per_step keeps) layers))
+         dtypes) in
+  let sums = List.concat (of_heads largest_sum layers) in
   let per_op =
     List.filter
       (fun (_, bits) ->
         let reach = Z.shift_left Z.one bits in
         List.for_all (function Some most -> Z.leq most reach | None -> false) sums)
       Table.formats in
-  let names list = List.map fst list in
   let shown names = List (List.map (fun name -> String name) names) in
   need (per_step <> []) "equivalence: no dtype has all numbers";
-  let listed = [ ("per_step", names per_step); ("per_op", names per_op) ] in
+  let listed = [ ("per_step", List.map (fun (name, _, _) -> name) per_step); ("per_op", List.map fst per_op) ] in
   List.iter
     (fun (kind, names) ->
       need (get kind = shown names) (Printf.sprintf "equivalence.%s: they are %s" kind (String.concat ", " names)))
     listed;
   List.iter
-    (fun (name, format) ->
-      let keeps = keeps format in
-      need (keeps { qnum = Z.zero; qden = Z.one } && is_right_where (Extracted.fits_per_step keeps) table prepared)
+    (fun (name, keeps, fits) ->
+      need (keeps { Extracted.qnum = Z.zero; qden = Z.one } && is_right_where fits checked.form)
         ("the proved checker refuses the numbers in " ^ name))
     per_step;
   if per_op <> [] then begin
     let most = List.fold_left (fun most sum -> Z.max most (Option.value ~default:Z.zero sum)) Z.zero sums in
-    need (is_right_where (Extracted.fits_per_op most) table prepared) "the proved checker refuses the sums"
+    need (is_right_where (of_heads (Extracted.fits_per_op most) layers) checked.form) "the proved checker refuses the sums"
   end;
   let kinds =
     List.filter_map
       (fun (kind, names) -> if names = [] then None else Some (kind ^ " " ^ String.concat ", " names)) listed in
   checked.facts ^ "; never rounded, so bit for bit, in " ^ String.concat " and " kinds
 
-let check_states document =
-  let get =
-    Reading.record "certificate" [ "format"; "kind"; "labels"; "automaton"; "model"; "equivalence" ] document in
-  let machine = Reading.read_machine get in
-  if Reading.has "regions" (get "equivalence") then raise (Number.Unsupported "the form with regions");
-  let said = Reading.record "equivalence" [ "arithmetic"; "answers"; "states"; "greatest" ] (get "equivalence") in
-  let arithmetic_name = Reading.text "arithmetic" (said "arithmetic") in
-  let numbers = arithmetic arithmetic_name in
-  let by_states =
-    match said "answers" with
-    | String "states" -> true
-    | String "outputs" -> false
-    | _ -> raise (Invalid "equivalence.answers: it is states or outputs") in
-  let outputs =
-    match Reading.find "outputs" (get "labels") with Some value -> List.length (Reading.list "labels.outputs" value) | None -> 0 in
-  let layer = read_layer (get "model") machine.letters (if by_states then machine.states else outputs) numbers in
-  let right x before after =
-    if by_states then after
-    else match machine.outputs with Moore outputs -> outputs.(after) | Mealy outputs -> outputs.(x).(before) in
+(* How many states the layer reaches; after each letter the answer is right. *)
+let check_states (machine : Reading.machine) (layer : Rounded.rounded_layer) right said =
   let limit =
     Reading.integer "equivalence.states" 1 (max_steps / max machine.letters 1) (said "states") in
   let entries = List.length layer.initial_state in
@@ -328,8 +356,40 @@ let check_states document =
       find_pair = find; the_machine = { letters = machine.letters; start = machine.start; delta = (fun a q -> machine.delta.(a).(q)) };
       right_answer = (fun x before after -> Z.of_int (right x before after)) } in
   need (Rounded.check_states reached) "an answer is wrong";
-  let counted = Reading.count_noun in
-  Printf.sprintf "%s, %s, %s: %s of the model reached, all answers right: equal on all words"
-    (counted machine.states "state") (counted machine.letters "letter") arithmetic_name (counted count "state")
+  count
 
-let check document = if Reading.has "layers" document then check_table document else check_states document
+(* A layer that is given by its numbers: the states that words reach, or regions *)
+let check_model document =
+  let get =
+    Reading.record "certificate" [ "format"; "kind"; "labels"; "automaton"; "model"; "equivalence" ] document in
+  let machine = Reading.read_machine get in
+  let by_regions = Reading.has "regions" (get "equivalence") in
+  let of_proof = if by_regions then [ "regions"; "radius" ] else [ "states"; "greatest" ] in
+  let said = Reading.record "equivalence" ([ "arithmetic"; "answers" ] @ of_proof) (get "equivalence") in
+  let arithmetic_name = Reading.text "arithmetic" (said "arithmetic") in
+  let numbers = arithmetic arithmetic_name in
+  let by_states =
+    match said "answers" with
+    | String "states" -> true
+    | String "outputs" -> false
+    | _ -> raise (Invalid "equivalence.answers: it is states or outputs") in
+  let outputs =
+    match Reading.find "outputs" (get "labels") with Some value -> List.length (Reading.list "labels.outputs" value) | None -> 0 in
+  let layer = read_layer (get "model") machine.letters (if by_states then machine.states else outputs) numbers in
+  let right x before after =
+    if by_states then after
+    else match machine.outputs with Moore outputs -> outputs.(after) | Mealy outputs -> outputs.(x).(before) in
+  let counted = Reading.count_noun in
+  let facts = Printf.sprintf "%s, %s, %s" (counted machine.states "state") (counted machine.letters "letter") arithmetic_name in
+  if by_regions then begin
+    let count, largest = Regions.check layer machine right in
+    List.iter
+      (fun (key, found) ->
+        need (said key = Int found) (Printf.sprintf "equivalence.%s: it is %s" key (Z.to_string found)))
+      [ ("regions", Z.of_int count); ("radius", largest) ];
+    Printf.sprintf "%s: %s that the letters keep, all answers right: equal on all words" facts (counted count "region")
+  end
+  else Printf.sprintf "%s: %s of the model reached, all answers right: equal on all words" facts
+      (counted (check_states machine layer right said) "state")
+
+let check document = if Reading.has "layers" document then check_table document else check_model document

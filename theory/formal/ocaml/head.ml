@@ -32,6 +32,34 @@ type t = {
 
 let big = (1 lsl 62) - 1
 
+(* The most images of codes under transitions and factors that are listed, and codes of pairs that are made. *)
+let max_images = 100_000_000
+let max_pairs = 4_000_000
+
+(* Which of the numbers below `size` are in use; the first in an array, since most of them are asked for again and again. *)
+module Used = struct
+  type t = { first : Bytes.t; others : (int, unit) Hashtbl.t; mutable count : int }
+
+  let create size = { first = Bytes.make (min size 65_536) '0'; others = Hashtbl.create 8; count = 0 }
+
+  let add used i =
+    if i < Bytes.length used.first then begin
+      if Bytes.get used.first i = '0' then begin
+        Bytes.set used.first i '1';
+        used.count <- used.count + 1
+      end
+    end else if not (Hashtbl.mem used.others i) then begin
+      Hashtbl.add used.others i ();
+      used.count <- used.count + 1
+    end
+
+  let count used = used.count
+
+  let to_list used =
+    List.filter (fun i -> Bytes.get used.first i = '1') (List.init (Bytes.length used.first) Fun.id)
+    @ Hashtbl.fold (fun i () found -> i :: found) used.others []
+end
+
 let read ~layered letters where value =
   let pairs = layered && Reading.has "pairs" value in
   let keys =
@@ -42,7 +70,7 @@ let read ~layered letters where value =
   let field = field_of (Reading.integer (where ^ ".field") 1 max_conductor (get "field")) in
   let dim = Reading.integer (where ^ ".dim") 1 big (get "dim") in
   let value_dim = Reading.integer (where ^ ".value_dim") 1 big (get "value_dim") in
-  let used = Hashtbl.create 64 and integer = ref true and rational = ref true and copies = ref false in
+  let used = Used.create dim and integer = ref true and rational = ref true and copies = ref false in
   let number where value =
     let x = Number.read field where value in
     if not (is_integer x) then integer := false;
@@ -51,8 +79,8 @@ let read ~layered letters where value =
   (* a sparse matrix [[row, column, value], ...] in order, without zeros *)
   let ordered where found =
     let rec go = function
-      | (i, j, _) :: ((i', j', _) :: _ as rest) ->
-        need (compare (i, j) (i', j') < 0) (where ^ ": entries out of order");
+      | ((i : int), (j : int), _) :: ((i', j', _) :: _ as rest) ->
+        need_by (i < i' || (i = i' && j < j')) (fun () -> where ^ ": entries out of order");
         go rest
       | _ -> () in
     go found;
@@ -60,9 +88,9 @@ let read ~layered letters where value =
   let one_entry where columns i j x =
     let i = Reading.integer where 0 (dim - 1) i in
     let j = Reading.integer where 0 (columns - 1) j in
-    Hashtbl.replace used i ();
+    Used.add used i;
     let x = number where x in
-    need (not (is_zero x)) (where ^ ": a zero entry is written out");
+    need_by (not (is_zero x)) (fun () -> where ^ ": a zero entry is written out");
     (i, j, x) in
   let entries columns where value =
     ordered where
@@ -73,29 +101,28 @@ let read ~layered letters where value =
            | _ -> raise (Invalid (where ^ ": an entry does not have 3 parts")))
          (Reading.list where value)) in
   let raw = Reading.array (where ^ ".codes") (get "codes") in
-  let codes = Array.mapi (fun c -> entries value_dim (Printf.sprintf "%s.codes[%d]" where c)) raw in
+  let codes =
+    Array.mapi (fun c -> Reading.at (fun () -> Printf.sprintf "%s.codes[%d]" where c) (entries value_dim)) raw in
   let points = Array.length codes in
   let vectors = codes in
   let codes =
     if not pairs then codes
     else begin
       let half = dim / 2 in
-      let below = Hashtbl.fold (fun i () most -> max i most) used (-1) < half in
-      need (dim mod 2 = 0 && below) (where ^ ".pairs: pairs need twice the rows");
-      List.iter (fun i -> Hashtbl.replace used (half + i) ()) (Hashtbl.fold (fun i () found -> i :: found) used []);
+      if points > 0 && points > max_pairs / points then
+        raise
+          (Limit
+             (Printf.sprintf "%s.pairs: pairs of %s codes are more than the limit of %s codes" where (Reading.group points)
+                (Reading.group max_pairs)));
+      let rows = Used.to_list used in
+      need (dim mod 2 = 0 && List.for_all (fun i -> i < half) rows) (where ^ ".pairs: pairs need twice the rows");
+      List.iter (fun i -> Used.add used (half + i)) rows;
       let lower = Array.map (List.map (fun (i, j, x) -> (half + i, j, x))) codes in
       Array.init (points * points) (fun c -> codes.(c / points) @ lower.(c mod points))
     end in
-  let seen = Hashtbl.create points in
-  Array.iter
-    (fun code ->
-      let key = Hashtbl.hash_param 400 800 code in
-      need (not (List.mem code (Hashtbl.find_all seen key))) (where ^ ": two codes are equal");
-      Hashtbl.add seen key code)
-    vectors;
-  let columns = Hashtbl.create 8 in
-  Array.iter (List.iter (fun (_, j, _) -> Hashtbl.replace columns j ())) vectors;
-  need (Hashtbl.length columns = value_dim) (where ^ ": value_dim is not the number of columns in use");
+  let columns = Used.create value_dim in
+  Array.iter (List.iter (fun (_, j, _) -> Used.add columns j)) vectors;
+  need (Used.count columns = value_dim) (where ^ ": value_dim is not the number of columns in use");
   let one = of_integer field Z.one and two = of_integer field (Z.of_int 2) in
   (* [beta, v] with 0 < beta |v|^2 <= 2 and v canonical; or the copy [1, e_i - e_j, [r]] *)
   let factor where value =
@@ -180,7 +207,7 @@ let read ~layered letters where value =
       match Hashtbl.find_opt known value with
       | Some factor -> factor
       | None ->
-        let beta, key, reading = factor (Printf.sprintf "%s.factors[%d]" where i) value in
+        let beta, key, reading = Reading.at (fun () -> Printf.sprintf "%s.factors[%d]" where i) factor value in
         let found = { number = Hashtbl.length known; beta; key; reading } in
         Hashtbl.add known value found;
         shared := found :: !shared;
@@ -211,55 +238,14 @@ let read ~layered letters where value =
       (actions, Array.of_list (List.rev !distinct))
     end in
   let transitions = Array.mapi (fun t -> transition (Printf.sprintf "%s.transitions[%d]" where t)) raw in
-  need (Hashtbl.length used = dim) (where ^ ": dim is not the number of rows in use");
+  let moves = Array.length transitions + List.length !shared and count = max 1 (Array.length codes) in
+  if moves > max_images / count then
+    raise
+      (Limit
+         (Printf.sprintf "%s: the images of %s codes under %s transitions and factors are more than the limit of %s" where
+            (Reading.group count) (Reading.group moves) (Reading.group max_images)));
+  need (Used.count used = dim) (where ^ ": dim is not the number of rows in use");
   need (field.conductor = 1 || field.degree > 1) (where ^ ": the field is the rationals: write 1");
   need (!rational = (field.conductor = 1)) (where ^ ": the field does not fit the numbers");
   { where; field; dim; value_dim; pairs; points; vectors; codes; factors = Array.of_list (List.rev !shared); transitions;
     actions; integer = !integer; copies = !copies }
-
-(* ---- The form that the proved checker takes. *)
-
-let as_head number hash head : 'n Extracted.table_head =
-  let vector v = List.map (fun (i, x) -> (i, number x)) v in
-  let entries m = List.map (fun (i, j, x) -> ((i, j), number x)) m in
-  let codes = Array.map entries head.codes in
-  let factors =
-    Array.map
-      (fun f : 'n Extracted.factor -> { beta = number f.beta; key = vector f.key; reading = vector f.reading })
-      head.factors in
-  let movement (t : transition) : 'n Extracted.movement =
-    match t.matrix with
-    | Some weights -> Weights (entries weights, entries t.additive)
-    | None -> Shared (number t.gate, List.map (fun f -> f.number) t.factors, entries t.additive) in
-  let movements = Array.map movement head.transitions in
-  let count = Array.length codes in
-  let key code = List.fold_left (fun h ((i, j), x) -> ((((h * 31) + i) * 31) + j) * 65599 + hash x) 0 code in
-  let places = Hashtbl.create (2 * count) in
-  Array.iteri (fun c code -> Hashtbl.add places (key code) c) codes;
-  (* a code that may be the one sought: the proved checker compares *)
-  let find_code code =
-    match Hashtbl.find_all places (key code) with
-    | [] -> count
-    | [ c ] -> c
-    | several -> (match List.find_opt (fun c -> codes.(c) = code) several with Some c -> c | None -> count) in
-  { rows = head.dim; columns = head.value_dim; factor_count = Array.length factors;
-    transition_count = Array.length movements; code_count = count; shared_factor = (fun f -> factors.(f));
-    movements = (fun t -> movements.(t)); codes = (fun c -> codes.(c)); find_code }
-
-let hash_element ((denominator, coefficients) : Extracted.element) =
-  List.fold_left (fun h c -> (h * 31) + Z.hash c) (Z.hash denominator) coefficients
-
-let as_any head : Extracted.any_head =
-  if head.integer then IntegerHead (as_head integer_part Z.hash head)
-  else FieldHead (modulus_list head.field, as_head element hash_element head)
-
-(* For each transition and code the code after it, where all are codes. *)
-let images head landing =
-  let count = Array.length head.codes in
-  Array.init (Array.length head.transitions) (fun t ->
-      Array.init count (fun c ->
-          let after = landing t c in
-          if after >= count then
-            raise (Invalid (Printf.sprintf "%s.transitions[%d]: code %d does not go to a code" head.where t c));
-          after))
-

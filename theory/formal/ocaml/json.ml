@@ -5,10 +5,16 @@ exception Invalid of string
 
 let need condition reason = if not condition then raise (Invalid reason)
 
+(* The same where the reason takes time to write, and is asked for many times. *)
+let need_by condition reason = if not condition then raise (Invalid (reason ()))
+
 type t = Null | Bool of bool | Int of Z.t | String of string | List of t list | Object of (string * t) list
 
 let max_depth = 900 (* Python's own reader gives up near 1,000 *)
 let max_digits = 4300 (* as Python's *)
+
+(* The small integers, each once. *)
+let small = Array.init 1024 (fun n -> Int (Z.of_int n))
 
 let refuse what = raise (Invalid ("not JSON: " ^ what))
 
@@ -17,10 +23,8 @@ let parse text =
   let place = ref 0 in
   let fail () = refuse (Printf.sprintf "byte %d" !place) in
   let peek () = if !place < length then text.[!place] else '\000' in
-  let rec blanks () =
-    match peek () with
-    | ' ' | '\t' | '\n' | '\r' -> incr place; blanks ()
-    | _ -> () in
+  let blanks () =
+    while !place < length && (match text.[!place] with ' ' | '\t' | '\n' | '\r' -> true | _ -> false) do incr place done in
   let expect word value =
     let n = String.length word in
     if !place + n <= length && String.sub text !place n = word then (place := !place + n; value) else fail () in
@@ -43,9 +47,14 @@ let parse text =
       byte (0xF0 lor (point lsr 18)); byte (0x80 lor ((point lsr 12) land 63));
       byte (0x80 lor ((point lsr 6) land 63)); byte (0x80 lor (point land 63))
     end in
-  let read_string () =
+  (* the place of the next character that ends a string or must be looked at *)
+  let rec plain_until i =
+    if i < length then match text.[i] with '"' | '\\' | '\000' .. '\031' -> i | _ -> plain_until (i + 1) else i in
+  (* a string from `start` on, which is plain until `stop` *)
+  let read_escaped start stop =
     let buffer = Buffer.create 16 in
-    incr place;
+    Buffer.add_substring buffer text start (stop - start);
+    place := stop;
     let rec go () =
       if !place >= length then fail ();
       match text.[!place] with
@@ -78,26 +87,39 @@ let parse text =
       | c -> Buffer.add_char buffer c; incr place; go () in
     go ();
     Buffer.contents buffer in
+  let read_string () =
+    let start = !place + 1 in
+    let stop = plain_until start in
+    if stop < length && text.[stop] = '"' then begin
+      place := stop + 1;
+      String.sub text start (stop - start)
+    end else read_escaped start stop in
   let read_number () =
     let start = !place in
-    if peek () = '-' then incr place;
-    let rec digits () = match peek () with '0' .. '9' -> incr place; digits () | _ -> () in
-    (match peek () with '0' -> incr place | '1' .. '9' -> digits () | _ -> fail ());
+    let negative = peek () = '-' in
+    if negative then incr place;
+    let first = !place in
+    (* the number that the first 18 digits are; more are read again *)
+    let n = ref 0 in
+    (match peek () with
+     | '0' -> incr place
+     | '1' .. '9' ->
+       let i = ref first in
+       while !i < length && text.[!i] >= '0' && text.[!i] <= '9' do
+         if !i - first < 18 then n := (10 * !n) + Char.code text.[!i] - 48;
+         incr i
+       done;
+       place := !i
+     | _ -> fail ());
+    let n = !n in
     (match peek () with
      | '.' | 'e' | 'E' -> raise (Invalid (Printf.sprintf "byte %d: not an exact number" !place))
      | _ -> ());
-    let size = !place - start in
-    if size > max_digits then refuse "an integer of too many digits";
-    if size > 18 then Int (Z.of_string (String.sub text start size))
-    else begin
-      (* small enough for the machine's integers *)
-      let negative = text.[start] = '-' in
-      let n = ref 0 in
-      for i = (if negative then start + 1 else start) to !place - 1 do
-        n := (10 * !n) + Char.code text.[i] - 48
-      done;
-      Int (Z.of_int (if negative then - !n else !n))
-    end in
+    let count = !place - first in
+    if count > max_digits then refuse "an integer of too many digits";
+    if count > 18 then Int (Z.of_string (String.sub text start (!place - start)))
+    else if n < Array.length small && not negative then small.(n)
+    else Int (Z.of_int (if negative then -n else n)) in
   let rec value depth =
     if depth > max_depth then refuse "lists within lists, too deep";
     blanks ();
@@ -107,22 +129,29 @@ let parse text =
         incr place; blanks ();
         if peek () = '}' then (incr place; Object [])
         else begin
-          let seen = Hashtbl.create 8 in
-          let rec items found =
+          let seen = lazy (Hashtbl.create 64) in
+          (* few keys are looked for in the list *)
+          let repeated key count found =
+            if count < 8 then List.mem_assoc key found
+            else begin
+              let seen = Lazy.force seen in
+              if count = 8 then List.iter (fun (key, _) -> Hashtbl.add seen key ()) found;
+              Hashtbl.mem seen key || (Hashtbl.add seen key (); false)
+            end in
+          let rec items count found =
             blanks ();
             if peek () <> '"' then fail ();
             let key = read_string () in
-            need (not (Hashtbl.mem seen key)) "a key occurs twice in one object";
-            Hashtbl.add seen key ();
+            need (not (repeated key count found)) "a key occurs twice in one object";
             blanks ();
             if peek () <> ':' then fail ();
             incr place;
             let item = value (depth + 1) in
             match peek () with
-            | ',' -> incr place; items ((key, item) :: found)
+            | ',' -> incr place; items (count + 1) ((key, item) :: found)
             | '}' -> incr place; Object (List.rev ((key, item) :: found))
             | _ -> fail () in
-          items []
+          items 0 []
         end
       | '[' ->
         incr place; blanks ();

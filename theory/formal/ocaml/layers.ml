@@ -89,8 +89,11 @@ let read ~cascade ~letters ~last ~states where value =
       (fun x item ->
         let where = Printf.sprintf "%s.next[%d]" where x in
         let row = Reading.array where item in
-        let size = List.fold_left (fun n h -> n * heads.(h).Head.points) 1 reads.(x) in
-        need (Array.length row = size) (Printf.sprintf "%s: %d entries, not %d" where (Array.length row) size);
+        (* no product is taken beyond the entries there are: it could be too large for a native integer *)
+        let entries = Array.length row in
+        let size = List.fold_left (fun n h -> if n > entries then n else n * heads.(h).Head.points) 1 reads.(x) in
+        need (entries = size)
+          (Printf.sprintf "%s: %d entries, not one for each point of the heads that are read" where entries);
         Array.map
           (function
             | Null -> None
@@ -159,10 +162,10 @@ let row_finder rows sizes =
       match Hashtbl.find_all places (key joint) with
       | [] -> count
       | [ r ] -> r
-      | several -> (match List.find_opt (fun r -> codes.(r) = joint) several with Some r -> r | None -> count) in
+      | several -> (match List.find_opt (fun r -> Extracted.equal_codes codes.(r) joint) several with Some r -> r | None -> count) in
   let find_exactly joint =
     let r = find joint in
-    if r < count && codes.(r) = joint then r else count in
+    if single || (r < count && Extracted.equal_codes codes.(r) joint) then r else count in
   Array.iteri
     (fun r joint ->
       need (find_exactly joint = count) "decode: two codes are equal";
@@ -213,7 +216,7 @@ let check_order (machine : Reading.machine) layers rows find =
         let r = find after in
         need (r < Array.length rows) "decode: a code is missing";
         if r >= !met then begin
-          need (r = !met) (Printf.sprintf "decode[%d]: the code reached here is another one" !met);
+          need_by (r = !met) (fun () -> Printf.sprintf "decode[%d]: the code reached here is another one" !met);
           incr met
         end;
         if rows.(r).(0) <> right then
@@ -229,15 +232,15 @@ let check_order (machine : Reading.machine) layers rows find =
       let reached = ref 0 in
       Array.iter
         (fun row ->
-          need (row.(h + 1) <= !reached) (Printf.sprintf "decode, head %d: codes are not numbered as they appear" h);
+          need_by (row.(h + 1) <= !reached) (fun () -> Printf.sprintf "decode, head %d: codes are not numbered as they appear" h);
           if row.(h + 1) = !reached then incr reached)
         rows;
       Array.iteri
         (fun c _ ->
-          need (c < !reached) (head.where ^ ": a code is never reached");
+          need_by (c < !reached) (fun () -> head.where ^ ": a code is never reached");
           Array.iter
             (fun image ->
-              need (image.(c) <= !reached) (head.where ^ ": codes are not numbered as they are reached");
+              need_by (image.(c) <= !reached) (fun () -> head.where ^ ": codes are not numbered as they are reached");
               reached := max !reached (image.(c) + 1))
             images.(h))
         head.codes)
@@ -248,8 +251,8 @@ let check_order (machine : Reading.machine) layers rows find =
         (fun x row ->
           Array.iteri
             (fun c y ->
-              need (occurs.(i).(x).(c) = (y <> None))
-                (Printf.sprintf "layers[%d].next[%d][%d]: null if it never occurs" i x c))
+              need_by (occurs.(i).(x).(c) = (y <> None))
+                (fun () -> Printf.sprintf "layers[%d].next[%d][%d]: null if it never occurs" i x c))
             row)
         layer.next)
     layers

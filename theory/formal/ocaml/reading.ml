@@ -12,6 +12,9 @@ let show = function
 
 let list where = function List items -> items | _ -> raise (Invalid (where ^ ": not a list"))
 
+(* What `read` makes of a value at a place, which is written out only where it refuses. *)
+let at place read value = try read "" value with Invalid _ -> read (place ()) value
+
 (* An array, of the given length if one is given. *)
 let array ?length where value =
   let items = Array.of_list (list where value) in
@@ -23,7 +26,7 @@ let array ?length where value =
 
 (* An integer from `low` to `high`. *)
 let integer where low high = function
-  | Int n when Z.fits_int n && Z.to_int n >= low && Z.to_int n <= high -> Z.to_int n
+  | Int n when Z.geq n (Z.of_int low) && Z.leq n (Z.of_int high) -> Z.to_int n
   | other -> raise (Invalid (Printf.sprintf "%s: %s is not an integer from %d to %d" where (show other) low high))
 
 let text where = function String s -> s | _ -> raise (Invalid (where ^ ": not a string"))
@@ -71,17 +74,19 @@ let labels texts lists value =
   List.iter (fun key -> ignore (text ("labels." ^ key) (get key))) texts;
   let count key =
     let where = "labels." ^ key in
-    let names = array where (get key) in
-    let seen = Hashtbl.create (Array.length names) in
-    Array.iter
-      (fun name ->
+    let names = list where (get key) in
+    let count = List.length names in
+    let seen = Hashtbl.create count in
+    List.iteri
+      (fun i name ->
         let name = text where name in
-        need (not (Hashtbl.mem seen name)) (Printf.sprintf "%s: '%s' is listed twice" where (String.escaped name));
-        Hashtbl.add seen name ())
+        Hashtbl.replace seen name ();
+        if Hashtbl.length seen <= i then
+          raise (Invalid (Printf.sprintf "%s: '%s' is listed twice" where (String.escaped name))))
       names;
-    Array.length names in
-  List.iter (fun key -> ignore (count key)) lists;
-  count
+    count in
+  let counts = List.map (fun key -> (key, count key)) lists in
+  fun key -> List.assoc key counts
 
 (* The automaton and its labels.  `outputs` are indices by state, or by letter and state for a Mealy machine. *)
 type outputs = Moore of int array | Mealy of int array array

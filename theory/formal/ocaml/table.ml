@@ -58,7 +58,7 @@ let check_order (machine : Reading.machine) (heads : Head.t array) images rows f
           raise
             (Invalid (Printf.sprintf "letter %d takes decode[%d] to state %d, not %d" x done_ rows.(r).(0) right));
         if r >= !met then begin
-          need (r = !met) (Printf.sprintf "decode[%d]: the code reached here is another one" r);
+          need_by (r = !met) (fun () -> Printf.sprintf "decode[%d]: the code reached here is another one" r);
           incr met
         end;
         landings.(x).(done_) <- r
@@ -70,8 +70,8 @@ let check_order (machine : Reading.machine) (heads : Head.t array) images rows f
       let reached = ref 0 in
       Array.iter
         (fun row ->
-          need (row.(h + 1) <= !reached)
-            (Printf.sprintf "decode: codes of head %d are not numbered as they appear" h);
+          need_by (row.(h + 1) <= !reached)
+            (fun () -> Printf.sprintf "decode: codes of head %d are not numbered as they appear" h);
           if row.(h + 1) = !reached then incr reached)
         rows;
       need (!reached = Array.length head.codes) (head.where ^ ": a code is never reached"))
@@ -154,7 +154,7 @@ let check_summary layers images value =
 let prepare_heads layer_heads heads =
   let images = List.map (fun (any, _) -> Extracted.any_images any) layer_heads in
   let landings = List.map2 (fun (any, _) image -> Extracted.any_landings any image) layer_heads images in
-  let tables = List.map2 Head.images (Array.to_list heads) landings in
+  let tables = List.map2 Lookup.images (Array.to_list heads) landings in
   let prepared = List.map2 (fun (_, actions) landing -> (landing, actions)) layer_heads landings in
   (images, Array.of_list tables, prepared)
 
@@ -181,12 +181,13 @@ let check_joint machine get full layers =
   let counted = Reading.count_noun in
   (table, counted (Array.length full) "layer" ^ ", " ^ counted (Array.length rows) "joint code")
 
-(* What is known of a right certificate: a line of facts, its heads, and the table with its layers prepared, where it has no covering. *)
-type checked = {
-  facts : string;
-  all_heads : Head.t list;
-  joint : (Extracted.table * ((int -> int -> int) * (int -> int)) list list) option;
-}
+(* What the proved checker was asked about: joint codes that are listed, with the layers prepared, or a covering. *)
+type form =
+  | Joint of Extracted.table * ((int -> int -> int) * (int -> int)) list list
+  | Cascade of Extracted.cascade
+
+(* What is known of a right certificate: a line of facts, its heads, and its form. *)
+type checked = { facts : string; all_heads : Head.t list; form : form }
 
 (* `extra`: further keys of the certificate. *)
 let check_table ?(extra = []) document =
@@ -213,7 +214,7 @@ let check_table ?(extra = []) document =
     let rows = Layers.decode_rows (get "decode") heads machine.start machine.states in
     let codes, find, find_exactly = Layers.row_finder rows [ Array.length heads ] in
     let layer_heads =
-      Array.to_list (Array.map (fun (h : Head.t) -> (Head.as_any h, fun y -> h.actions.(y))) heads) in
+      Array.to_list (Array.map (fun (h : Head.t) -> (Lookup.as_any h, fun y -> h.actions.(y))) heads) in
     let told y _ = y in
     let table : Extracted.table =
       { table_layers = [ { layer_heads; told } ]; row_count = Array.length rows;
@@ -224,7 +225,7 @@ let check_table ?(extra = []) document =
     decide table [ (prepared, told) ];
     check_outputs machine landings (Array.map (fun row -> row.(0)) rows) (get "outputs");
     check_summary [ heads ] factor_images (get "summary");
-    { facts = facts (counted (Array.length rows) "code"); all_heads = Array.to_list heads; joint = Some (table, [ prepared ]) }
+    { facts = facts (counted (Array.length rows) "code"); all_heads = Array.to_list heads; form = Joint (table, [ prepared ]) }
   end else begin
     let depth = Array.length layers in
     let letters = ref machine.letters in
@@ -239,7 +240,7 @@ let check_table ?(extra = []) document =
           letters := kinds;
           let layer_heads =
             Array.to_list
-              (Array.map (fun (h : Head.t) -> (Head.as_any h, fun y -> h.actions.(y))) heads) in
+              (Array.map (fun (h : Head.t) -> (Lookup.as_any h, fun y -> h.actions.(y))) heads) in
           let layer : Extracted.table_layer = { layer_heads; told = (fun y codes -> tables.(i) y codes) } in
           let factor_images, images, prepared = prepare_heads layer_heads heads in
           let full : Layers.layer = { heads; images; reads; next } in
@@ -254,13 +255,15 @@ let check_table ?(extra = []) document =
           (full, layer, (prepared, layer.told), factor_images))
         layers in
     let full = Array.map (fun (l, _, _, _) -> l) read in
-    let joint, told =
-      if cascade then
-        (None, Covering.check get machine (automaton machine)
-          (Array.map (fun (l, (form : Extracted.table_layer), (prepared, _), _) -> (l, form.layer_heads, prepared)) read))
-      else begin
+    let form, told =
+      if cascade then begin
+        let cascade, told =
+          Covering.check get machine (automaton machine)
+            (Array.map (fun (l, (form : Extracted.table_layer), (prepared, _), _) -> (l, form.layer_heads, prepared)) read) in
+        (Cascade cascade, told)
+      end else begin
         let table, told = check_joint machine get full (Array.map (fun (_, layer, prepared, _) -> (layer, prepared)) read) in
-        (Some (table, List.map (fun (_, _, (prepared, _), _) -> prepared) (Array.to_list read)), told)
+        (Joint (table, List.map (fun (_, _, (prepared, _), _) -> prepared) (Array.to_list read)), told)
       end in
     let places = Array.init machine.states Fun.id in
     check_outputs machine machine.delta places (get "outputs");
@@ -268,7 +271,7 @@ let check_table ?(extra = []) document =
       (List.concat_map (fun (_, _, _, images) -> images) (Array.to_list read))
       (get "summary");
     let all_heads = List.concat_map (fun (l : Layers.layer) -> Array.to_list l.heads) (Array.to_list full) in
-    { facts = facts told; all_heads; joint }
+    { facts = facts told; all_heads; form }
   end
 
 let check document = (check_table document).facts

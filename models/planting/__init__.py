@@ -1,0 +1,1 @@
+"""Planting: heads of a construction put into a trained model of text."""
