@@ -216,8 +216,18 @@ class Experiment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_onl
 
         Returns:
             Numbers of letters, and pairs of them.
+
+        Raises:
+            InputError: where a word is asked only at its own end, which few words have at exactly the length named.
         """
-        return list(self.eval.lengths or task.protocol.test_lengths)
+        found = list(self.eval.lengths or task.protocol.test_lengths)
+        if task.own_lengths and (exact := [x for x in found if isinstance(x, int)]):
+            raise InputError(
+                f"eval.lengths has {exact[0]}: words of this task have lengths of their own and are asked once, at their ends; "
+                f"write a span, such as [{max(1, exact[0] // 2)}, {exact[0]}], or take a task that asks after every prefix, such as "
+                "protocol formal_language_prefix"
+            )
+        return found
 
     def test_precisions(self) -> list[Precision]:
         """Return the arithmetics in which the models are tested.
