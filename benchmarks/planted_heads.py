@@ -2,7 +2,9 @@
 
     python -m mirrormata.benchmarks.planted_heads SPEC FOLDER OUTPUT.json [TEXT]
 
-A byte model is trained on the text (by default Python's standard library). The construction of SPEC is planted into it, and training goes on
+The arms are trained at the same time, each in a process of its own.
+
+A byte model is trained on the text (a file, a folder, or `package:FILE`; by default Python's standard library). The construction of SPEC is planted into it, and training goes on
 in four arms, five seeds each: `random` (new heads, tokens and classes with random weights, a tenth of the words exercise the automaton),
 `planted` (text alone), `planted, exercised` (a tenth), and `planted, read-out frozen` (text alone). At the start and every few steps the
 models are kept, and of each: bits per byte of text; words of letters and questions up to sixteen times the training length; and what `prove`
@@ -20,6 +22,8 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +34,7 @@ from mirrormata.benchmarks.machine import driver_version, installed
 from mirrormata.foundation._workers import worker_processes
 from mirrormata.models import TaskSettings, evaluate, load_model, plant_heads, read_planted_head
 from mirrormata.models._model import Model
-from mirrormata.models.planting._planted import Planted
-from mirrormata.models.tasks._asked_in_text import AskedInText
+from mirrormata.models.tasks._asked_in_text import PACKAGE, AskedInText
 from mirrormata.models.training._experiment import experiment_from_dict
 
 ARMS: dict[str, dict[str, Any]] = {
@@ -54,7 +57,12 @@ SIZES: dict[str, Any] = {
 
 
 def run(
-    spec: str, folder: Path, output: Path, text: str = "", sizes: Mapping[str, Any] = SIZES
+    spec: str,
+    folder: Path,
+    output: Path,
+    text: str = "",
+    sizes: Mapping[str, Any] = SIZES,
+    processes: int = len(ARMS),
 ) -> dict[str, Any]:
     """Train the host and all arms, look at every kept model, and write the results and the planted heads after each arm.
 
@@ -62,8 +70,9 @@ def run(
         spec: the SPEC of a group's automaton.
         folder: for the trainings and the construction; made if it is not there.
         output: the JSON file.
-        text: a file or folder of text; empty for the standard library.
+        text: a file or folder of text, or `package:` and a file; empty for the standard library.
         sizes: as `SIZES`.
+        processes: how many arms are trained at the same time; 1 for one after the other in this process.
 
     Returns:
         The results as plain values.
@@ -78,29 +87,28 @@ def run(
     high = train_settings["lengths"][1]
     tests = {"lengths": [high], "words": 4}
     host_settings = {
-        "task": {"spec": f"text:{text}" if text else "text"}, "model": model, "eval": tests,
+        "task": {"spec": text if text.startswith(PACKAGE) else f"text:{text}" if text else "text"}, "model": model, "eval": tests,
         "train": {**train_settings, "seeds": train_settings["seeds"][:1], "keep_every": 0},
     }  # fmt: skip
     train(experiment_from_dict(host_settings, "host"), folder / "host")
-    host = load_model(folder / "host" / f"seed-{train_settings['seeds'][0]}")[0]
+    host_path = folder / "host" / f"seed-{train_settings['seeds'][0]}"
+    host = load_model(host_path)[0]
     planted = plant_heads(host, construction)
     results: dict[str, Any] = {
         "spec": spec, "parameters": host.parameter_count, "parameters_planted": planted.model.parameter_count, "settings": host_settings,
         "machine": _describe_machine(sizes["device"]), "host": {"bits": _bits(host, _task(spec, text, 0.0), sizes)}, "arms": {},
     }  # fmt: skip
-    for name, changes in ARMS.items():
-        place = folder / name.replace(", ", "-").replace(" ", "-")
-        settings = {
-            "task": {"spec": f"asked_in_text:{spec}", "text": text, **changes["task"]},
-            "train": train_settings,
-            "eval": tests,
-            "start": {
-                "path": str(folder / "host" / f"seed-{train_settings['seeds'][0]}"), "plant": str(certificate), **changes.get("start", {}),
-            },
-        }  # fmt: skip
-        train(experiment_from_dict(settings, name), place)
-        results["arms"][name] = _follow(place, spec, text, planted, train_settings, sizes, heads_of(output))
-        output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    arms = _Arms(str(host_path), str(certificate), folder, spec, text, sizes, heads_of(output))
+    if processes == 1:
+        for name in ARMS:
+            results["arms"][name] = arms.run(name)
+            output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        return results
+    with worker_processes(processes) as workers:
+        going = {name: workers.submit(arms.run, name) for name in ARMS}
+        for name, rows in going.items():
+            results["arms"][name] = rows.result()
+            output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return results
 
 
@@ -157,29 +165,53 @@ def _task(spec: str, text: str, share: float) -> AskedInText:
     return AskedInText(TaskSettings(spec=f"asked_in_text:{spec}", text=text, share=share))
 
 
-def _follow(
-    place: Path,
-    spec: str,
-    text: str,
-    planted: Planted,
-    settings: Mapping[str, Any],
-    sizes: Mapping[str, Any],
-    heads: Path,
-) -> list[dict[str, Any]]:
-    """Every kept model of an arm, step by step and seed by seed; the planted heads are written."""
-    heads.mkdir(exist_ok=True)
-    task = _task(spec, text, 0.0)
-    steps = [*sorted(int(path.name) for path in (place / "steps").glob("*")), settings["steps"]]
-    rows = []
-    for step in steps:
-        for seed in settings["seeds"]:
-            inside = place / "steps" / str(step) if step < settings["steps"] else place
+@dataclass(frozen=True)
+class _Arms:
+    """What all arms have in common.
+
+    Attributes:
+        host: the folder of the trained byte model.
+        certificate: that of the construction.
+        folder: for the trainings.
+        spec: the SPEC of the automaton.
+        text: as in `run`.
+        sizes: as `SIZES`.
+        heads: the folder for planted heads.
+    """
+
+    host: str
+    certificate: str
+    folder: Path
+    spec: str
+    text: str
+    sizes: Mapping[str, Any]
+    heads: Path
+
+    def run(self, name: str) -> list[dict[str, Any]]:
+        """Train an arm, and look at every kept model, step by step and seed by seed; the planted heads are written."""
+        changes, train_settings = ARMS[name], {**self.sizes["train"], "device": self.sizes["device"]}
+        place = self.folder / name.replace(", ", "-").replace(" ", "-")
+        settings = {
+            "task": {"spec": f"asked_in_text:{self.spec}", "text": self.text, **changes["task"]},
+            "train": train_settings,
+            "eval": {"lengths": [train_settings["lengths"][1]], "words": 4},
+            "start": {"path": self.host, "plant": self.certificate, **changes.get("start", {})},
+        }
+        train(experiment_from_dict(settings, name), place)
+        planted = plant_heads(load_model(Path(self.host))[0], construct(self.spec, exactness="integer"))
+        self.heads.mkdir(exist_ok=True)
+        task = _task(self.spec, self.text, 0.0)
+        last = train_settings["steps"]
+        steps = [*sorted(int(path.name) for path in (place / "steps").glob("*")), last]
+        rows = []
+        for step, seed in product(steps, train_settings["seeds"]):
+            inside = place / "steps" / str(step) if step < last else place
             model = load_model(inside / f"seed-{seed}")[0]
             head = f"{place.name}-step{step}-seed{seed}.npz"
-            read_planted_head(model, planted, 0).save(heads / head)
-            rows.append({"step": step, "seed": seed, "head": head, **_look_at(model, task, sizes)})
+            read_planted_head(model, planted, 0).save(self.heads / head)
+            rows.append({"step": step, "seed": seed, "head": head, **_look_at(model, task, self.sizes)})
             print(place.name, rows[-1], flush=True)
-    return rows
+        return rows
 
 
 def _look_at(model: Model, task: AskedInText, sizes: Mapping[str, Any]) -> dict[str, Any]:

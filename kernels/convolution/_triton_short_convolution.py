@@ -125,7 +125,7 @@ class Plan(NamedTuple):
 
 
 FORWARD = Plan(rows=4, warps=1, programs=4096)
-BACKWARD = Plan(rows=2, warps=1, programs=2048)
+BACKWARD = Plan(rows=4, warps=1, programs=2048)
 WARP_BYTES = 512
 """Of a row for a warp at most: 16 bytes for each thread, which is what it loads at once."""
 ENTRIES = 4096

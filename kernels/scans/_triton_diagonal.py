@@ -246,7 +246,7 @@ def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: 
         _store(out.last, n * D + d, hr, hi, ending, F)
 
 
-BLOCK, WARPS, UNROLL, WHOLE_UNROLL = 256, 4, 8, 16
+BLOCK, WARPS, UNROLL, WHOLE_UNROLL = 128, 4, 8, 32
 """Lanes and warps of a program; steps whose loads are under way together, of segments and of whole sequences, whose lanes are
 fewer: a lane of two threads' worth of 16-bit numbers needs about 16 steps to keep the memory busy."""
 

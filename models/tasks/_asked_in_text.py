@@ -21,10 +21,12 @@ from ...foundation._errors import InputError
 from ._contract import ASKED, TaskContract
 from ._contract import Protocol as Published
 from ._language import BYTES, LanguageTask
+from ._packages import PackageTask
 from ._sampling import IGNORED, PIECE, TESTING, TRAINING, Array, Batch, generator
 from ._task import Span, TaskSettings
 
 PREFIX = "asked_in_text:"
+PACKAGE = "package:"
 QUESTIONS = 4
 """Every fourth token of a word asks for the state, on average."""
 
@@ -34,8 +36,8 @@ class AskedInText:
     """Words of letters and questions among windows of text.
 
     Attributes:
-        settings: its `spec` is `asked_in_text:` and an automaton; `text` is the place of the text, as behind `text:`; `share` is the share
-            of words that are not text.
+        settings: its `spec` is `asked_in_text:` and an automaton; `text` is the place of the text, as behind `text:`, or a
+            `package:FILE` with its `sha256`; `share` is the share of words that are not text.
 
     Raises:
         InputError: `share` is no fraction from 0 to 1.
@@ -65,7 +67,10 @@ class AskedInText:
     @cached_property
     def text_task(self) -> LanguageTask:
         """The next byte of the same text."""
-        return LanguageTask(TaskSettings(spec=f"text:{self.settings.text}" if self.settings.text else "text"))
+        text = self.settings.text
+        if text.startswith(PACKAGE):
+            return PackageTask(TaskSettings(spec=text, sha256=self.settings.sha256))
+        return LanguageTask(TaskSettings(spec=f"text:{text}" if text else "text"))
 
     @property
     def letters(self) -> int:

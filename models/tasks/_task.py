@@ -44,10 +44,10 @@ class TaskSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_o
         pairs: for recall, the number of pairs of a word, from 1 to `keys`.
         keys: for recall, the number of keys, at least `pairs`.
         values: for recall, the number of values, at least 2.
-        text: for `asked_in_text:`, the file or folder of the text; empty for the standard library.
+        text: for `asked_in_text:`, the file or folder of the text, or `package:` and a file; empty for the standard library.
         share: for `asked_in_text:`, the share of a batch's words that are letters and questions, from 0 to 1.
         vocabulary: for token files, the number of their tokens, so that a training can be planned without them; None for that of the files.
-        sha256: for `package:`, the SHA-256 of the file of the package, 64 hexadecimal digits.
+        sha256: for `package:`, also in `text`, the SHA-256 of the file of the package, 64 hexadecimal digits.
     """
 
     spec: str

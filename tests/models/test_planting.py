@@ -196,7 +196,7 @@ def test_a_training_begins_with_planted_heads(tmp_path: Path) -> None:
         },
         "device": "cpu", "words": 4, "length": 192,
     }  # fmt: skip
-    found = run("parity", tmp_path / "study", tmp_path / "out.json", str(tmp_path / "text.txt"), sizes)
+    found = run("parity", tmp_path / "study", tmp_path / "out.json", str(tmp_path / "text.txt"), sizes, processes=1)
     assert json.loads((tmp_path / "out.json").read_text()) == found
     assert {name: len(rows) for name, rows in found["arms"].items()} == dict.fromkeys(found["arms"], 4)
     frozen = [row for row in found["arms"]["planted, read-out frozen"] if row["step"] == 2]
