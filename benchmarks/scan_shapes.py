@@ -94,7 +94,7 @@ def diagonal_cases() -> Iterator[Case]:
     yield Case("diagonal_scan", options={"mode": "parallel"})
     yield Case("diagonal_scan", options={"mode": "parallel", "segment": 1024})
     for unroll, block, warps in ((8, 256, 4), (16, 128, 4), (32, 128, 4), (16, 64, 2)):
-        yield Case("diagonal_scan", {module: {"WHOLE_UNROLL": unroll, "BLOCK": block, "WARPS": warps}})
+        yield Case("diagonal_scan", {module: {"WHOLE_UNROLL": unroll, "WHOLE_BLOCK": block, "WARPS": warps}})
 
 
 def rank_one_cases() -> Iterator[Case]:
@@ -102,7 +102,7 @@ def rank_one_cases() -> Iterator[Case]:
     module = "scans._triton_rank_one_chunks"
     plan = import_module(KERNELS + module).Plan
     yield Case("rank_one_scan")
-    for columns, warps, stages in ((32, 4, 2), (32, 2, 3), (64, 4, 3), (64, 4, 1), (128, 8, 2)):
+    for columns, warps, stages in ((32, 4, 2), (32, 2, 3), (64, 4, 2), (64, 4, 1), (128, 8, 2)):
         sizes = {"PLAN": plan(columns, warps, stages)}
         yield Case("rank_one_scan", {module: sizes})
     for block, some in ((16, 2), (64, 2), (32, 8), (32, 1)):

@@ -246,7 +246,7 @@ def segment_states(a, b, enter, forward, out, cuts, F: tl.constexpr, EXCLUSIVE: 
         _store(out.last, n * D + d, hr, hi, ending, F)
 
 
-BLOCK, WARPS, UNROLL, WHOLE_UNROLL = 128, 4, 8, 32
+BLOCK, WARPS, UNROLL, WHOLE_BLOCK, WHOLE_UNROLL = 256, 4, 8, 128, 32
 """Lanes and warps of a program; steps whose loads are under way together, of segments and of whole sequences, whose lanes are
 fewer: a lane of two threads' worth of 16-bit numbers needs about 16 steps to keep the memory busy."""
 
@@ -342,13 +342,14 @@ def _launch(
     tables = segments.starts, segments.ends, segments.sequence, segments.cu_seqlens
     sizes = segments.tokens, segments.per_row, segments.length
     cuts = Cuts(*tables, *sizes, -1 if backwards else 1, D, lanes)
-    grid = (triton.cdiv(lanes, BLOCK),)
+    whole = segments.whole and like.dtype != torch.float64
+    block, unroll = (WHOLE_BLOCK, WHOLE_UNROLL) if whole else (BLOCK, UNROLL)
+    grid = (triton.cdiv(lanes, block),)
     check_grid(kernel.fn.__name__, grid)
     count_launch(kernel.fn.__name__)
-    unroll = WHOLE_UNROLL if segments.whole and like.dtype != torch.float64 else UNROLL
     unroll = unroll // 2 if adjoint or pairs else unroll  # registers
     arithmetic = kernel_arithmetic(like.dtype)
-    shape = ScanShape(*make_constants(packed, adjoint, pairs, arithmetic, BLOCK, unroll))
+    shape = ScanShape(*make_constants(packed, adjoint, pairs, arithmetic, block, unroll))
     with on_device_of(like):
         # products and sums are not fused, so that bits are those of the torch path
         kernel[grid](*arguments, cuts, F=shape, **flags, num_warps=WARPS, enable_fp_fusion=False)

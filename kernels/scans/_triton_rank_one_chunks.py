@@ -427,7 +427,7 @@ class Plan(NamedTuple):
     """Columns of a program of `run_chunks`."""
     warps: int = 4
     """Its warps."""
-    stages: int = 2
+    stages: int = 3
     """Chunks of it under way together."""
     block: int = 32
     """Columns at a time of `multiply_chunks`."""
