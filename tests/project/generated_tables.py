@@ -50,6 +50,7 @@ from mirrormata.tests.project.generated_formal import formal_tables
 from mirrormata.tests.project.generated_training import (
     compared_seeds_text,
     experiments_table,
+    planted_heads_table,
     reproduced_table,
     sweeps_tables,
 )
@@ -356,6 +357,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "scan-shapes": scan_shapes_table,
     "sweeps": sweeps_tables,
     "experiments": experiments_table,
+    "planted-heads": planted_heads_table,
     "reproduced": reproduced_table,
     "compared-seeds": compared_seeds_text,
     "throughput": throughput_table,

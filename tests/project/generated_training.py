@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -31,6 +32,41 @@ def sweeps_tables() -> str:
             f"\n{found['caption']} ({where}.) Measure: {measure}; mark: {mark}.\n{table(head, rows)}"
         )
     return "".join(parts)
+
+
+def planted_heads_table() -> str:
+    """The byte models with planted heads of S_3: text, tracking and proofs of some steps, median and range of the seeds."""
+    rows = []
+    for arm, models in measured_results("planted_s3_nvidia_h200")["arms"].items():
+        for step in (250, 1000, 3000):
+            found = [row for row in models if row["step"] == step]
+            proved = [row["verdict"] for row in found if "verdict" in row]
+            rows.append(
+                (
+                    arm,
+                    step,
+                    _median_and_range([row["bits"] for row in found]),
+                    *(_median_and_range([row["accuracy"][n] for row in found]) for n in ("512", "8192")),
+                    *(f"{median(row['exact'][n] for row in found):.2f}" for n in ("512", "8192")),
+                    ", ".join(f"{count} {verdict}" for verdict, count in Counter(proved).items())
+                    or "not run",
+                )
+            )
+    head = (
+        "arm",
+        "step",
+        "bits per byte",
+        "right at 512",
+        "at 8,192",
+        "words at 512",
+        "at 8,192",
+        "`prove` of the head",
+    )
+    return table(head, rows, range(1, 7))
+
+
+def _median_and_range(values: Sequence[float]) -> str:
+    return f"{median(values):.3f} [{min(values):.3f}, {max(values):.3f}]"
 
 
 def experiments_table() -> str:
