@@ -22,6 +22,7 @@ from mirrormata.models.tasks._automaton import AutomatonTask
 from mirrormata.models.tasks._sampling import IGNORED
 from mirrormata.models.tasks._task import TaskSettings
 from mirrormata.models.tasks._word_problem_data import write_word_problem
+from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
 from mirrormata.tests.cli.command_line import Outcome
 from mirrormata.tests.models.training_cases import experiment
@@ -228,3 +229,17 @@ def test_whole_words_are_counted_each_once() -> None:
     wanted = [next((n for n, share in enumerate(row) if share < 0.9), 30) for row in shares]
     assert seen.longest() == wanted
     assert seen.as_json([(10, 20)])["whole_words"] is True
+
+
+def test_an_exact_length_of_whole_words_is_refused() -> None:
+    settings = {
+        "task": {"spec": "parity", "protocol": "formal_language"},
+        "eval": {"lengths": [[2, 39], 256]},
+    }
+    found = experiment_from_dict(settings, "x")
+    with pytest.raises(InputError, match=r"eval\.lengths has 256: .*write a span, such as \[128, 256\]"):
+        found.test_lengths(found.build_task())
+    every = experiment_from_dict(
+        {**settings, "task": {"spec": "parity", "protocol": "formal_language_prefix"}}, "x"
+    )
+    assert every.test_lengths(every.build_task()) == [(2, 39), 256]

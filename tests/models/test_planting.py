@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +189,22 @@ def test_words_among_text(tmp_path: Path) -> None:
         AskedInText(TaskSettings(spec="asked_in_text:S3", share=1.5))
 
 
+def test_the_text_can_be_a_pinned_package(tmp_path: Path) -> None:
+    path = tmp_path / "some-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for i in range(12):
+            archive.writestr(f"some/part{i}.py", f"# {i} of a package\n" * 30)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    task = AskedInText(
+        TaskSettings(spec="asked_in_text:S3", text=f"package:{path}", sha256=digest, share=0.0)
+    )
+    (words,) = task.batches([0], 0, 4, 20).letters
+    assert b"of a package" in b"".join(bytes(row[row < 256].astype("uint8").tolist()) for row in words)
+    wrong = AskedInText(TaskSettings(spec="asked_in_text:S3", text=f"package:{path}", sha256="0" * 64))
+    with pytest.raises(InputError, match="its SHA-256 is"):
+        wrong.batches([0], 0, 4, 20)
+
+
 def test_a_training_begins_with_planted_heads(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_bytes(bytes(range(32, 127)) * 30)
     sizes = {
@@ -196,7 +214,9 @@ def test_a_training_begins_with_planted_heads(tmp_path: Path) -> None:
         },
         "device": "cpu", "words": 4, "length": 192,
     }  # fmt: skip
-    found = run("parity", tmp_path / "study", tmp_path / "out.json", str(tmp_path / "text.txt"), sizes, processes=1)
+    found = run(
+        "parity", tmp_path / "study", tmp_path / "out.json", str(tmp_path / "text.txt"), sizes, processes=1
+    )
     assert json.loads((tmp_path / "out.json").read_text()) == found
     assert {name: len(rows) for name, rows in found["arms"].items()} == dict.fromkeys(found["arms"], 4)
     frozen = [row for row in found["arms"]["planted, read-out frozen"] if row["step"] == 2]
