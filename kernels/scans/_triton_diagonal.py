@@ -344,10 +344,13 @@ def _launch(
     cuts = Cuts(*tables, *sizes, -1 if backwards else 1, D, lanes)
     whole = segments.whole and like.dtype != torch.float64
     block, unroll = (WHOLE_BLOCK, WHOLE_UNROLL) if whole else (BLOCK, UNROLL)
+    # tokens that are loaded ahead take registers: half of them where each takes more
+    decays: Tensor = arguments[0]
+    wide = whole and decays.element_size() > 2
+    unroll = unroll // 2 if adjoint or pairs or wide else unroll
     grid = (triton.cdiv(lanes, block),)
     check_grid(kernel.fn.__name__, grid)
     count_launch(kernel.fn.__name__)
-    unroll = unroll // 2 if adjoint or pairs else unroll  # registers
     arithmetic = kernel_arithmetic(like.dtype)
     shape = ScanShape(*make_constants(packed, adjoint, pairs, arithmetic, block, unroll))
     with on_device_of(like):
