@@ -58,11 +58,14 @@ class TrainingEstimate:
         config: the configuration of the model, with the letters and classes of the task.
         seeds: models side by side.
         processes: processes that share the model by FSDP; 1 for a single one.
+        device: `cpu` or `cuda`, for which memory is counted.
         backend: `triton` or `torch`, by which the recurrences run.
         parts: parameters of one seed by part: embedding, mixers, mlps, norms, read_out.
         trained: parameters of one seed that are not frozen.
         state: how many numbers a model keeps from one token to the next; None where that grows with the word.
         words: words of a step for each seed.
+        accumulate: parts into which they are divided, one after the other.
+        checkpointing: whether blocks are computed again for the gradients.
         tokens: tokens of a word of the longest length.
         steps: the number of steps.
         memory: bytes of one process.
@@ -73,11 +76,14 @@ class TrainingEstimate:
     config: ModelConfig
     seeds: int
     processes: int
+    device: str
     backend: str
     parts: dict[str, int]
     trained: int
     state: int | None
     words: int
+    accumulate: int
+    checkpointing: bool
     tokens: int
     steps: int
     memory: MemoryEstimate
@@ -102,11 +108,11 @@ class TrainingEstimate:
         flops = {**asdict(self.flops), "forward": self.flops.forward, "total": self.flops.total}
         return {
             "experiment": self.name, "family": self.config.family, "seeds": self.seeds, "processes": self.processes,
-            "backend": self.backend,
+            "device": self.device, "backend": self.backend, "checkpointing": self.checkpointing,
             "parameters": {**self.parts, "total": self.parameters, "trained": self.trained},
             "state": {"numbers": self.state, "bytes": None if self.state is None else BYTES_A_NUMBER * self.state},
             "tokens": {
-                "words": self.words, "length": self.tokens, "step": self.tokens_a_step, "steps": self.steps,
+                "words": self.words, "accumulate": self.accumulate, "length": self.tokens, "step": self.tokens_a_step, "steps": self.steps,
                 "training": self.steps * self.tokens_a_step,
             },
             "memory": {**asdict(self.memory), "total": self.memory.total},
@@ -127,6 +133,9 @@ class TrainingEstimate:
         each = "" if self.seeds == 1 else " of each seed"
         shared = "" if self.processes == 1 else f" of each of {self.processes:,} processes under FSDP"
         state = "grows with the word" if self.state is None else f"{self.state:,} numbers"
+        place = {"cpu": "a CPU", "cuda": "a GPU"}.get(self.device, self.device)
+        again = ", blocks computed again for the gradients" if self.checkpointing else ""
+        training = self.steps * self.tokens_a_step
         recurrence = "not counted" if flops.recurrence is None else _count(flops.recurrence)
         return [
             (
@@ -139,7 +148,7 @@ class TrainingEstimate:
                 ],
             ),
             (
-                f"memory{shared}, {self.backend}",
+                f"memory{shared} on {place}, {self.backend}{again}",
                 [
                     ("parameters", _bytes(memory.parameters)),
                     ("gradients", _bytes(memory.gradients)),
@@ -172,13 +181,24 @@ class TrainingEstimate:
                         )
                         if number
                     ),
+                    ("all steps", _count(flops.total * training)),
                 ],
             ),
             (
                 "tokens",
                 [
                     ("a step", f"{self.tokens_a_step:,}: {self.words:,} words of {self.tokens:,}{each}"),
-                    ("all steps", f"{self.steps * self.tokens_a_step:,} in {self.steps:,}"),
+                    *(
+                        [
+                            (
+                                "at a time",
+                                f"{-(-self.words // self.accumulate):,} words, since train.accumulate is {self.accumulate:,}",
+                            )
+                        ]
+                        if self.accumulate > 1
+                        else []
+                    ),
+                    ("all steps", f"{training:,} in {self.steps:,}"),
                 ],
             ),
         ]
@@ -250,11 +270,14 @@ def estimate_training(
         config=config,
         seeds=len(train.seeds),
         processes=processes,
+        device="cuda" if gpu else "cpu",
         backend="triton" if kernels else "torch",
         parts=_count_parts(model),
         trained=sum(p.numel() for p in model.parameters() if p.requires_grad),
         state=state_count(config),
         words=train.batch,
+        accumulate=train.accumulate,
+        checkpointing=train.checkpointing,
         tokens=tokens,
         steps=train.steps,
         memory=_count_memory(model, experiment, processes, kept, logits),

@@ -404,3 +404,17 @@ def test_the_estimate_is_in_the_results_too(tmp_path: Path) -> None:
     assert result is not None
     assert result["training"]["parameters"] == found.parameters
     assert result["training"]["state"] == found.state
+
+
+def test_the_text_names_the_device_the_parts_of_a_step_and_what_is_computed_again() -> None:
+    settings = {
+        "task": {"spec": "parity"},
+        "train": {"steps": 10, "batch": 8, "accumulate": 4, "checkpointing": True, "device": "cpu"},
+    }
+    found = estimate_training(experiment_from_dict(settings, "x"))
+    assert found.device == "cpu"
+    texts = dict(found.rows())
+    assert any("on a CPU, torch, blocks computed again" in label for label in texts)
+    assert texts["tokens: at a time"] == "2 words, since train.accumulate is 4"
+    assert found.as_json()["flops"]["training"] == 10 * found.tokens_a_step * found.flops.total
+    assert texts["operations: all steps"]
