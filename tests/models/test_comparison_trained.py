@@ -128,11 +128,15 @@ def test_a_spread_that_has_met_the_margin_is_not_predicted_later() -> None:
 
 
 def trained(
-    folder: Path, task: dict[str, Any], model: dict[str, Any], settings: dict[str, Any]
+    folder: Path,
+    task: dict[str, Any],
+    model: dict[str, Any],
+    settings: dict[str, Any],
+    lengths: tuple[Any, ...] = (64, 128),
 ) -> dict[str, Any]:
     """The result of a training on one thread of the processor."""
     document = {
-        "task": task, "model": {**SHAPE, **model}, "eval": {"lengths": [64, 128], "words": 128},
+        "task": task, "model": {**SHAPE, **model}, "eval": {"lengths": list(lengths), "words": 128},
         "train": {"threads": 1, "device": "cpu", "log_every": 25, **settings},
     }  # fmt: skip
     outcome = train(experiment_from_dict(document, "test"), folder)
@@ -146,7 +150,7 @@ def test_deltanet_of_positive_eigenvalues_must_fail_on_parity(
 ) -> None:
     trained(
         tmp_path / "parity", {"spec": "parity", "protocol": "formal_language"}, {"range": [0, 1], "heads": 1},
-        {"steps": 300, "batch": 16, "lengths": [2, 40], "lr": 5e-3},
+        {"steps": 300, "batch": 16, "lengths": [2, 40], "lr": 5e-3}, ([2, 40], [41, 128]),
     )  # fmt: skip
     model, certificate = str(tmp_path / "parity" / "seed-0"), str(tmp_path / "impossible.json")
     said = call("compare", model, "parity", "--length", "128", "--extract", "none", "-o", certificate)
