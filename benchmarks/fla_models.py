@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from mirrormata.benchmarks.machine import driver_version, installed
+from mirrormata.benchmarks.machine import driver_version, hide_root, installed
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._labels import label_text
@@ -200,9 +200,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--device", default="cuda")
     given = parser.parse_args(arguments)
     os.environ["HF_HUB_OFFLINE"] = "1"
-    # `python -m` looks in the current folder first, and in this repository's root transformers would take `kernels` for its own package
-    root = Path(__file__).resolve().parents[1]
-    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != root]
+    hide_root()
     warnings.filterwarnings("ignore", message="ShortConvolution is crucial")
     found = measure(given.type, given.spec, steps=given.steps, device=given.device)
     given.output.write_text(json.dumps(found, indent=1) + "\n")

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import platform
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+
+def hide_root() -> None:
+    """Take this repository's root out of the places where modules are looked for, to which `python -m` adds the current folder.
+
+    Transformers asks whether there is a package `kernels`, and must not find the folder of that name.
+    """
+    root = Path(__file__).resolve().parents[1]
+    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != root]
 
 
 def driver_version() -> str:

@@ -311,7 +311,7 @@ def import_fla(
     Each file contains the transition matrix of every letter. If the model has one layer and no convolution it is the
     model's, up to rounding in float64; otherwise it is the mean over random words. Equal heads are written once. `compare`, `spectrum` and `prove`
     read the files. With --model the whole model is written as a folder, weight for weight, which `eval`, `compare`, `prove` and
-    `train --from` read; the model type is one of delta_net, gated_deltanet, gated_deltaproduct, gla, kda, mamba2, rwkv7.
+    `train --from` read, if its type is delta_net, gated_deltanet, gated_deltaproduct, gla, kda, mamba2 or rwkv7.
 
     \b
     Examples:

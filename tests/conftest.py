@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 os.environ.setdefault("TRITON_INTERPRET", "1")  # before anything imports triton
 
@@ -17,12 +16,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from mirrormata.benchmarks.machine import hide_root
 from mirrormata.tests.cli.command_line import Outcome, caller
 
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-# A library that asks whether there is a package `kernels` must not find this project's folder, which `python -m pytest`
-# offers by way of the working folder.
-sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder or os.curdir) != ROOT]
+ROOT = Path(__file__).resolve().parents[1]
+# `python -m pytest` offers the working folder
+hide_root()
 
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

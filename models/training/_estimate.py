@@ -99,6 +99,11 @@ class TrainingEstimate:
         """Tokens of all seeds' words, where all have the longest length."""
         return self.seeds * self.words * self.tokens
 
+    @property
+    def tokens_of_training(self) -> int:
+        """Tokens of all steps."""
+        return self.steps * self.tokens_a_step
+
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain values for JSON; bytes in `memory`, operations in `flops`.
 
@@ -113,13 +118,13 @@ class TrainingEstimate:
             "state": {"numbers": self.state, "bytes": None if self.state is None else BYTES_A_NUMBER * self.state},
             "tokens": {
                 "words": self.words, "accumulate": self.accumulate, "length": self.tokens, "step": self.tokens_a_step, "steps": self.steps,
-                "training": self.steps * self.tokens_a_step,
+                "training": self.tokens_of_training,
             },
             "memory": {**asdict(self.memory), "total": self.memory.total},
             "flops": {
                 "token": flops,
                 "step": {name: flops[name] * self.tokens_a_step for name in ("forward", "backward", "recomputed", "total")},
-                "training": self.steps * self.tokens_a_step * self.flops.total,
+                "training": self.tokens_of_training * self.flops.total,
             },
         }  # fmt: skip
 
@@ -133,9 +138,8 @@ class TrainingEstimate:
         each = "" if self.seeds == 1 else " of each seed"
         shared = "" if self.processes == 1 else f" of each of {self.processes:,} processes under FSDP"
         state = "grows with the word" if self.state is None else f"{self.state:,} numbers"
-        place = {"cpu": "a CPU", "cuda": "a GPU"}.get(self.device, self.device)
+        place = "a GPU" if self.device == "cuda" else "a CPU"
         again = ", blocks computed again for the gradients" if self.checkpointing else ""
-        training = self.steps * self.tokens_a_step
         recurrence = "not counted" if flops.recurrence is None else _count(flops.recurrence)
         return [
             (
@@ -181,7 +185,7 @@ class TrainingEstimate:
                         )
                         if number
                     ),
-                    ("all steps", _count(flops.total * training)),
+                    ("all steps", _count(flops.total * self.tokens_of_training)),
                 ],
             ),
             (
@@ -198,7 +202,7 @@ class TrainingEstimate:
                         if self.accumulate > 1
                         else []
                     ),
-                    ("all steps", f"{training:,} in {self.steps:,}"),
+                    ("all steps", f"{self.tokens_of_training:,} in {self.steps:,}"),
                 ],
             ),
         ]

@@ -418,3 +418,13 @@ def test_the_text_names_the_device_the_parts_of_a_step_and_what_is_computed_agai
     assert texts["tokens: at a time"] == "2 words, since train.accumulate is 4"
     assert found.as_json()["flops"]["training"] == 10 * found.tokens_a_step * found.flops.total
     assert texts["operations: all steps"]
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in EXPERIMENTS if path.stem.endswith("_340m")], ids=lambda path: path.stem
+)
+def test_the_title_of_an_experiment_has_its_parameters(path: Path) -> None:
+    found = estimate_training(read_experiment(path))
+    assert (
+        f"with {round(found.parameters / 1e6)} million parameters here" in path.read_text().partition("\n")[0]
+    )

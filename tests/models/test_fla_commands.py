@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from mirrormata.constructions._construct import construct
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import save_fla
+from mirrormata.models.fla._layer import load_layers
 from mirrormata.tests.cli.command_line import Outcome
 
 Call = Callable[..., Outcome]
@@ -34,6 +36,11 @@ def test_commands_take_a_checkpoint(tmp_path: Path, call: Call) -> None:
 def test_spectrum_refuses_a_checkpoint_that_is_not_whole(tmp_path: Path, call: Call) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "delta_net"}')
     assert "no model.safetensors" in call("spectrum", str(tmp_path)).error
+
+
+def test_the_help_names_all_types_that_become_model_folders(call: Call) -> None:
+    shown = call("import", "fla", "--help").out
+    assert all(re.search(rf"\b{name}\b", shown) for name in load_layers())
 
 
 def test_import_refuses_a_file(tmp_path: Path, call: Call) -> None:

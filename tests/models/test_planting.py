@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from mirrormata.models.planting._planted import Planted
 from mirrormata.models.tasks._sampling import IGNORED
 from mirrormata.models.training._experiment import experiment_from_dict
 from mirrormata.models.training._train import train
+from mirrormata.tests.models.test_tokens import wheel
 from mirrormata.theory import load_npz_model
 
 TOKENS = 20
@@ -190,10 +190,8 @@ def test_words_among_text(tmp_path: Path) -> None:
 
 
 def test_the_text_can_be_a_pinned_package(tmp_path: Path) -> None:
-    path = tmp_path / "some-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for i in range(12):
-            archive.writestr(f"some/part{i}.py", f"# {i} of a package\n" * 30)
+    files = {f"some/part{i}.py": b"# %d of a package\n" % i * 30 for i in range(12)}
+    path = wheel(tmp_path / "some-1.0-py3-none-any.whl", files)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     task = AskedInText(
         TaskSettings(spec="asked_in_text:S3", text=f"package:{path}", sha256=digest, share=0.0)
