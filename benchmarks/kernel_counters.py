@@ -1,6 +1,6 @@
 """What each kernel of `delta_product` waits for: hardware counters, read by Nsight Compute.
 
-    python -m mirrormata.benchmarks.kernel_counters [--output FILE]
+    python -m mirrormata.benchmarks.kernel_counters [--scans] [--output FILE]
 
 Runs each case once to compile, then under `ncu`, which must be installed and may need rights to read counters. Times
 are those under the profiler, with its cold caches.
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 class Case(NamedTuple):
-    """A shape of `kernels.SHAPES` in bfloat16, a gate or none, and `forward` (without gradients) or `both`."""
+    """A shape of `kernels.SHAPES` or a scan, in bfloat16, a gate or none, and `forward` (without gradients) or `both`."""
 
     shape: str
     gate: str
@@ -41,7 +41,9 @@ CASES = (
     Case("st128_nh4", "a", "both"),
     Case("lm", "", "forward"),
 )
-KERNELS = "regex:^(chunk_|prepare|advance|retreat|gradients|gate_)"
+SCANS = tuple(Case(operator, "", "both") for operator in ("rank_one_scan", "selective_scan", "diagonal_scan"))
+"""The scans at the shapes of `scan_shapes.SHAPES`."""
+KERNELS = "regex:^(chunk_|prepare|advance|retreat|gradients|gate_|run_|multiply_|differentiate_|selective_|segment_)"
 _STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 WAITS = {
     "memory": "long_scoreboard",
@@ -97,7 +99,11 @@ def run_once(case: Case) -> None:
 
     from mirrormata.benchmarks.kernel_accuracy import random_inputs
     from mirrormata.benchmarks.kernels import SHAPES, functions, gates, passes
+    from mirrormata.benchmarks.scan_shapes import run_scan
 
+    if case in SCANS:
+        run_scan(case.shape)
+        return
     B, T, H, D, n_h = SHAPES[case.shape]
     leaves = [x.requires_grad_() for x in random_inputs(B, T, H, D, n_h, torch.bfloat16, 0)]
     leaves += gates(case.gate, leaves[0])
@@ -142,6 +148,7 @@ def main() -> None:
     """Profile all cases and write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/kernel_counters_CARD.json")
+    parser.add_argument("--scans", action="store_true", help="the scans instead, to scan_counters_CARD.json")
     parser.add_argument("--case", nargs=3, metavar=("SHAPE", "GATE", "PASSES"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.case is not None:
@@ -156,9 +163,9 @@ def main() -> None:
         sys.exit("kernel_counters: Nsight Compute is needed: put its program ncu on the PATH")
     card = torch.cuda.get_device_name()
     versions = {name: installed(name) for name in ("torch", "triton")}
-    rows = [row for case in CASES for row in profiled(ncu, case)]
+    rows = [row for case in (SCANS if options.scans else CASES) for row in profiled(ncu, case)]
     document = {"card": card, "driver": driver_version(), **versions, "rows": rows}
-    output = options.output or results_file("kernel_counters", card)
+    output = options.output or results_file("scan_counters" if options.scans else "kernel_counters", card)
     output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     for cells in table_rows(document):
         print("  ".join(cells))

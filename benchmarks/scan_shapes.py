@@ -227,6 +227,18 @@ def leaves_of(case: Case, shape: tuple[int, ...]) -> tuple[list[Tensor], Tensor]
     return [x.requires_grad_() for x in inputs], slope
 
 
+def run_scan(operator: str) -> None:
+    """Both passes of an operator at its shape, once, with the sizes that the product chooses.
+
+    Args:
+        operator: one of `SHAPES`.
+    """
+    case = Case(operator)
+    leaves, slope = leaves_of(case, SHAPES[operator])
+    run_both(call_of(case), leaves, slope)
+    torch.cuda.synchronize()
+
+
 def time_call(run: Callable[[], Any], budget: int = 40) -> tuple[float, str]:
     """Median milliseconds of replays of the call's graph, or of the call; and of which."""
     from triton.testing import do_bench

@@ -58,6 +58,16 @@ def kernel_counters_table() -> str:
     return table(head, counter_rows(measured_results("kernel_counters_nvidia_h200")), range(3, 9))
 
 
+def scan_counters_table() -> str:
+    """Hardware counters of the scans' kernels, in the order in which they run."""
+    head = ("operator", "kernel", "ms", "MB", "bandwidth", "warps", "issue", "registers", "longest waits")
+    rows = [
+        [operator, *figures]
+        for operator, _, *figures in counter_rows(measured_results("scan_counters_nvidia_h200"))
+    ]
+    return table(head, rows, range(2, 8))
+
+
 def hopper_table() -> str:
     """Both passes of `delta_product` on Hopper: that chip's kernels and the others."""
     head = ["shape", "B, T, H, K, V, n_h", "gate", "passes", "Hopper", "others", "ratio"]

@@ -15,6 +15,8 @@ from mirrormata.tests.project.table_texts import ROOT, measured_results, table
 ALL = "benchmarks/results"
 COMPARED = ("compared_s3", "compared_s4", "compared_s4_3_factors")
 """Comparisons of all seeds of a row."""
+PLANTED = ("planted_s3_nvidia_h200", "planted_s5_nvidia_h200")
+"""Results of `benchmarks.planted_heads`."""
 
 
 def sweeps_tables() -> str:
@@ -34,35 +36,65 @@ def sweeps_tables() -> str:
     return "".join(parts)
 
 
-def planted_heads_table() -> str:
-    """The byte models with planted heads of S_3: text, tracking and proofs of some steps, median and range of the seeds."""
+def planted_heads_tables() -> str:
+    """The byte models with planted heads: text, tracking and proofs of some steps, median and range of the seeds."""
+    head = (
+        "arm", "step", "bits per byte", "right at 512", "at 8,192", "words at 512", "at 8,192", "`prove` of the head",
+    )  # fmt: skip
+    parts = []
+    for result in PLANTED:
+        found = measured_results(result)
+        rows = [
+            _planted_row(arm, step, [row for row in models if row["step"] == step])
+            for arm, models in found["arms"].items()
+            for step in (250, 1000, 3000)
+        ]
+        name = found["spec"].replace("S", "S_")
+        text = (
+            f"\n{name}: {found['parameters'] / 1e6:.1f} million parameters, "
+            f"{found['parameters_planted'] / 1e6:.1f} million with the planted heads, tokens and classes.\n"
+        )
+        parts.append(f"{text}{table(head, rows, range(1, 7))}")
+    return "".join(parts)
+
+
+def _planted_row(arm: str, step: int, models: Sequence[dict[str, Any]]) -> tuple[object, ...]:
+    proved = Counter(row["verdict"] for row in models if "verdict" in row)
+    return (
+        arm,
+        step,
+        _median_and_range([row["bits"] for row in models]),
+        *(_median_and_range([row["accuracy"][n] for row in models]) for n in ("512", "8192")),
+        *(f"{median(row['exact'][n] for row in models):.2f}" for n in ("512", "8192")),
+        ", ".join(f"{count} {verdict}" for verdict, count in proved.items()) or "not run",
+    )
+
+
+def fla_models_table() -> str:
+    """Models that FLA's classes trained: how far FLA's kernels and ours are from each other and from float64, and both accuracies."""
     rows = []
-    for arm, models in measured_results("planted_s3_nvidia_h200")["arms"].items():
-        for step in (250, 1000, 3000):
-            found = [row for row in models if row["step"] == step]
-            proved = [row["verdict"] for row in found if "verdict" in row]
+    for found in measured_results("fla_models_nvidia_h200")["models"]:
+        for difference in found["differences"]:
+            pairs = ("FLA and ours", "FLA and float64", "ours and float64")
             rows.append(
                 (
-                    arm,
-                    step,
-                    _median_and_range([row["bits"] for row in found]),
-                    *(_median_and_range([row["accuracy"][n] for row in found]) for n in ("512", "8192")),
-                    *(f"{median(row['exact'][n] for row in found):.2f}" for n in ("512", "8192")),
-                    ", ".join(f"{count} {verdict}" for verdict, count in Counter(proved).items())
-                    or "not run",
+                    f"`{found['model_type']}`",
+                    difference["after"],
+                    *(f"{difference[pair]['relative']:.4f}" for pair in pairs),
+                    *(
+                        ", ".join(f"{right:.3f}" for right in found["accuracy"][by].values())
+                        if difference["after"] == "logits"
+                        else ""
+                        for by in ("FLA", "ours")
+                    ),
                 )
             )
+    lengths = ", ".join(measured_results("fla_models_nvidia_h200")["models"][0]["accuracy"]["FLA"])
     head = (
-        "arm",
-        "step",
-        "bits per byte",
-        "right at 512",
-        "at 8,192",
-        "words at 512",
-        "at 8,192",
-        "`prove` of the head",
-    )
-    return table(head, rows, range(1, 7))
+        "type", "after", "FLA and ours", "FLA and float64", "ours and float64",
+        f"FLA right at {lengths}", "ours right",
+    )  # fmt: skip
+    return table(head, rows, range(2, 5))
 
 
 def _median_and_range(values: Sequence[float]) -> str:
