@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import Any, TypeAlias
 
-from ._arithmetic import Arithmetic
+from ._arithmetic import ZERO, Arithmetic
+from ._budget import Budget
 from ._exact import Field, array, integer, need, number, record
 from .table import Machine
 
 Vector: TypeAlias = tuple[Fraction, ...]
+# D > 0 and whole numbers that stand for themselves divided by D
+Scaled: TypeAlias = tuple[int, list[int]]
+RATIONALS = Field(1)
 
 
 class Model:
@@ -19,8 +26,11 @@ class Model:
     `columns[x]`: for each entry the columns of its terms, and how many its head has.
     """
 
-    def __init__(self, data: Any, letters: int, answers: int, arithmetic: Arithmetic) -> None:
+    def __init__(
+        self, data: Any, letters: int, answers: int, arithmetic: Arithmetic, budget: Budget | None = None
+    ) -> None:
         record(data, {"heads", "codes", "decode"}, "model")
+        self.budget = budget or Budget(data)
         self.arithmetic, self.letters = arithmetic, letters
         self.columns: list[list[tuple[list[int], int]]] = [[] for _ in range(letters)]
         self.rows: list[list[tuple[list[tuple[int, Fraction]], Fraction]]] = [[] for _ in range(letters)]
@@ -66,27 +76,72 @@ class Model:
         """A(x) h + B(x)."""
         return tuple(sum((a * state[k] for k, a in terms), b) for terms, b in self.rows[x])
 
+    @cached_property
+    def scaled_rows(self) -> list[list[tuple[int, list[tuple[int, int]], int]]]:
+        """For each letter and entry a common denominator E, its terms [(place, E a), ...] and E b."""
+        found = []
+        for row in self.rows:
+            scaled = [common([*(a for _, a in terms), b]) for terms, b in row]
+            found.append(
+                [
+                    (E, [(k, a) for (k, _), a in zip(terms, numbers[:-1], strict=True)], numbers[-1])
+                    for (E, numbers), (terms, _) in zip(scaled, row, strict=True)
+                ]
+            )
+        return found
+
+    @cached_property
+    def scaled_codes(self) -> list[Scaled]:
+        """Each code over a common denominator."""
+        return [common(code) for code in self.codes]
+
     def step(self, state: Vector, x: int) -> Vector:
         """The same, rounded as the arithmetic does."""
+        if self.arithmetic.kind == "per_op":
+            return self.step_by_operations(state, x)
+        # exact and per_step: the sum is exact, and rounded once (not at all for exact)
+        D, whole = common(state)
+        ratio = self.arithmetic.ratio
+        after = []
+        for E, terms, b in self.scaled_rows[x]:
+            # the entry is n / (E D); where n is 0 it needs no rounding, for 0 is a value of every arithmetic
+            n = sum([a * whole[k] for k, a in terms]) + b * D
+            after.append(ratio(n, E * D) if n else ZERO)
+        return tuple(after)
+
+    def step_by_operations(self, state: Vector, x: int) -> Vector:
+        """A step of which each operation is rounded."""
         after = []
         for (terms, b), (columns, n) in zip(self.rows[x], self.columns[x], strict=True):
-            # the columns matter to sums by pairs, where zeros keep their places
-            numbers = [(k, a, state[place]) for k, (place, a) in zip(columns, terms, strict=True)]
-            after.append(self.arithmetic.affine(numbers, b, n))
+            # the columns matter to sums by pairs, where zeros keep their places; in every order a term of 0 adds 0 to a value
+            # of the arithmetic, which rounding then keeps, so that the sum is the same without it
+            numbers = [(k, a, state[place]) for k, (place, a) in zip(columns, terms, strict=True) if state[place]]
+            after.append(self.arithmetic.affine(numbers, b, n) if numbers else b)
         return tuple(after)
 
     def nearest(self, state: Vector) -> int:
         """The first of the nearest codes; the state itself where it is a code, for no distance is less than 0."""
         if state in self.places:
             return self.places[state]
-        sizes = [distance(state, code) for code in self.codes]
+        D, whole = common(state)
+        sizes = []
+        for C, code in self.scaled_codes:
+            # ‖h - c‖², where the entries of h are whole numbers over D, and those of c over C
+            square = sum([(C * h - D * c) ** 2 for h, c in zip(whole, code, strict=True)])
+            sizes.append(Fraction(square, (C * D) ** 2))
         # `index` finds the first of those at the least distance
         return sizes.index(min(sizes))
 
 
+def common(numbers: Sequence[Fraction]) -> Scaled:
+    """The least common denominator D of some numbers, and each of them times D."""
+    D = lcm(*(x.denominator for x in numbers))
+    return D, [x.numerator * (D // x.denominator) for x in numbers]
+
+
 def value(x: Any, arithmetic: Arithmetic | None, where: str) -> Fraction:
     """A rational number, and one of the arithmetic's values if it is given."""
-    result = Fraction(number(x, Field(1), where))  # type: ignore[arg-type]
+    result = Fraction(number(x, RATIONALS, where))  # type: ignore[arg-type]
     need(
         arithmetic is None or arithmetic.round(result) == result,
         f"{where}: not a number of {arithmetic.name if arithmetic else ''}",

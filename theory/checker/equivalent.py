@@ -75,29 +75,34 @@ def all_states(
     need(limit * products <= MAX_WORK, f"equivalence.states: more than {MAX_WORK:,} products are needed")
     # the largest number of a code, which a distance multiplies with itself as well
     largest = max((_bits(h) for code in model.codes for h in code), default=0)
-    seen = {(model.initial, machine.start)}
-    order = list(seen)
-    named: dict[Vector, int] = {}
+    # all states found, each with its number, under which it stands in the pairs; codes by the numbers of their states
+    found, numbers = [model.initial], {model.initial: 0}
+    named: dict[int, int] = {}
+    order = [(0, machine.start)]
+    seen = set(order)
     # breadth first: all pairs before this one have had all letters and right answers
     for state, q in order:
         need(len(order) <= limit, f"equivalence.states: there are more than {limit:,}")
         for x in range(model.letters):
-            after, p = model.step(state, x), machine.delta[x][q]
+            after, p = model.step(found[state], x), machine.delta[x][q]
+            k = numbers.setdefault(after, len(found))
+            if k == len(found):
+                found.append(after)
             # the nearest code does not depend on the automaton's state, so each state is compared once
-            if after not in named:
+            if k not in named:
                 bits = max((_bits(h) for h in after), default=0)
                 need(bits <= MAX_BITS, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
                 # the distances to all codes are squares of such numbers
                 budget.spend(entries * len(model.codes), max(bits, largest))
-                named[after] = model.nearest(after)
-            said = model.decode[named[after]][x]
+                named[k] = model.nearest(after)
+            said = model.decode[named[k]][x]
             need(
                 said == right(machine, answers, x, q, p), f"letter {x} in state {q}: the model answers {said}"
             )
-            if (after, p) not in seen:
-                seen.add((after, p))
-                order.append((after, p))
-    return len(order), max(state for state, _ in order)
+            if (k, p) not in seen:
+                seen.add((k, p))
+                order.append((k, p))
+    return len(order), max(found)
 
 
 def exact_dtypes(heads: list[Head]) -> list[str]:
