@@ -10,7 +10,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ._exact import Invalid, need, show_value
@@ -32,17 +31,6 @@ FORMATS = {
     "fp4_e2m1": (2, 0, Fraction(6)),
 }
 SATURATING = ("fp8_e4m3", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1")
-# n/d to a whole number, d > 0; // rounds down, so -(-n // d) rounds up
-WHOLE: dict[str, Callable[[int, int], int]] = {
-    "rne": lambda n, d: nearest_even(n, d),
-    "tie_low": lambda n, d: -((d - 2 * n) // (2 * d)),  # up from n/d - 1/2
-    "rz": lambda n, d: -(-n // d) if n < 0 else n // d,
-    "ru": lambda n, d: -(-n // d),
-    "rd": lambda n, d: n // d,
-}
-ORDERS = ("bias", "tree", "fma")
-ZERO = Fraction(0)
-MEMORY = 2**16  # numbers that are remembered
 
 
 def nearest_even(n: int, d: int) -> int:
@@ -51,7 +39,18 @@ def nearest_even(n: int, d: int) -> int:
     return q + (2 * rest > d or (2 * rest == d and q % 2))
 
 
-@lru_cache(MEMORY)
+# n/d to a whole number, d > 0; // rounds down, so -(-n // d) rounds up
+WHOLE: dict[str, Callable[[int, int], int]] = {
+    "rne": nearest_even,
+    "tie_low": lambda n, d: -((d - 2 * n) // (2 * d)),  # up from n/d - 1/2
+    "rz": lambda n, d: -(-n // d) if n < 0 else n // d,
+    "ru": lambda n, d: -(-n // d),
+    "rd": lambda n, d: n // d,
+}
+ORDERS = ("bias", "tree", "fma")
+ZERO = Fraction(0)
+
+
 def dyadic(m: int, e: int) -> Fraction:
     """m 2^e."""
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
@@ -90,24 +89,37 @@ class Arithmetic:
         """A number, rounded once."""
         return self.ratio(x.numerator, x.denominator)
 
+    def product(self, x: Fraction, y: Fraction) -> Fraction:
+        """x y, rounded once."""
+        return self.ratio(x.numerator * y.numerator, x.denominator * y.denominator)
+
+    def sum(self, x: Fraction, y: Fraction) -> Fraction:
+        """x + y, rounded once."""
+        return self.ratio(
+            x.numerator * y.denominator + y.numerator * x.denominator, x.denominator * y.denominator
+        )
+
     def affine(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
         """Σ a h + b of per_op, for terms (column, a, h) of `width` columns, others zero; b a value of the arithmetic."""
         total = b if self.order == "bias" else ZERO
         if self.order == "fma":
             for _, a, h in terms:
-                total = self.round(a * h + total)  # a h + total is rounded once
+                d = a.denominator * h.denominator  # a h + total is rounded once
+                total = self.ratio(
+                    a.numerator * h.numerator * total.denominator + total.numerator * d, d * total.denominator
+                )
         elif self.order == "tree":
             # zeros keep their places in the tree, so columns are kept by number
-            sums = {k: self.round(a * h) for k, a, h in terms}
+            sums = {k: self.product(a, h) for k, a, h in terms}
             while width > 1:  # neighbours in pairs, the last of an odd number alone
                 width = (width + 1) // 2
                 pairs = {k // 2 for k in sums}
-                sums = {k: self.round(sums.get(2 * k, ZERO) + sums.get(2 * k + 1, ZERO)) for k in pairs}
+                sums = {k: self.sum(sums.get(2 * k, ZERO), sums.get(2 * k + 1, ZERO)) for k in pairs}
             total = sums.get(0, ZERO)
         else:
             for _, a, h in terms:
-                total = self.round(total + self.round(a * h))  # product and sum are both rounded
-        return total if self.order == "bias" else self.round(total + b)
+                total = self.sum(total, self.product(a, h))  # product and sum are both rounded
+        return total if self.order == "bias" else self.sum(total, b)
 
 
 def rounding(values: str, mode: str, saturate: bool) -> Round:
@@ -141,6 +153,8 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Ratio:
     """To a float format: overflow goes to the largest number where the mode rounds inward, or by saturation."""
     precision, least, largest = FORMATS[values]
     whole = WHOLE[mode]
+    # 2^top ≤ largest < 2^(top+1)
+    top = int(largest).bit_length() - 1
 
     def to_float(n: int, d: int) -> Fraction:
         size = abs(n)
@@ -151,6 +165,8 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Ratio:
         # values there are multiples of 2^unit; subnormals, and 0, have the least e
         unit = exponent - precision + 1
         y = dyadic(whole(n, d << unit) if unit >= 0 else whole(n << -unit, d), unit)
+        if exponent < top:
+            return y  # |n/d| < 2^top, and 2^top is a number of the format
         # whether the mode rounds a number of this sign toward zero, so that it stays below infinity
         inward = saturate or mode in ("rz", "ru" if n < 0 else "rd")
         need(abs(y) <= largest or inward, "a number overflows")
