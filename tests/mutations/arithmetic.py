@@ -254,8 +254,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "float_rounding",
-        '"ru" if x < 0 else "rd"',
-        '"rd" if x < 0 else "ru"',
+        '"ru" if n < 0 else "rd"',
+        '"rd" if n < 0 else "ru"',
         "the checkers' directed modes overflow on the wrong side",
     ),
     Mutation(
@@ -265,19 +265,19 @@ MUTATIONS = [
         "the checkers cut off an overflow up to twice the largest value",
     ),
     Mutation(
-        CHECKER + "Arithmetic.affine",
+        CHECKER + "Arithmetic.operations",
         'if self.order == "fma"',
         "if False",
         "the checkers' fma rounds each product",
     ),
     Mutation(
-        CHECKER + "Arithmetic.affine",
+        CHECKER + "Arithmetic.operations",
         "sums.get(2 * k + 1, ZERO)",
         "ZERO",
         "the checkers' tree leaves out every second neighbour",
     ),
     Mutation(
-        CHECKER + "Arithmetic.affine",
+        CHECKER + "Arithmetic.operations",
         'total if self.order == "bias" else self.sum(total, b)',
         "self.sum(total, b)",
         "the checkers' order bias adds the additive term twice",

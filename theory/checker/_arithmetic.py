@@ -99,7 +99,7 @@ class Arithmetic:
             x.numerator * y.denominator + y.numerator * x.denominator, x.denominator * y.denominator
         )
 
-    def affine(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
+    def operations(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
         """Σ a h + b of per_op, for terms (column, a, h) of `width` columns, others zero; b a value of the arithmetic."""
         total = b if self.order == "bias" else ZERO
         if self.order == "fma":

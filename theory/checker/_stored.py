@@ -145,7 +145,7 @@ class Model:
             # terms are left out, and where none is left b, a value too, is the sum; the columns matter to sums by pairs, where
             # zeros keep their places
             numbers = [(k, a, state[at]) for k, (at, a) in zip(columns, terms, strict=True) if state[at]]
-            after.append(self.arithmetic.affine(numbers, b, n) if numbers else b)
+            after.append(self.arithmetic.operations(numbers, b, n) if numbers else b)
         return tuple(after)
 
     def nearest(self, state: Vector) -> int:
