@@ -53,10 +53,18 @@ def column(n: int, x: Any) -> list[list[Any]]:
     return [[x] for _ in range(n)]
 
 
-def counting(n: int, arithmetic: str, step: Any) -> dict[str, Any]:
-    """The first entry is increased, the others are sums of all: no state comes again."""
-    A = [[1] + [0] * (n - 1)] + [[1] * n for _ in range(n - 1)]
-    return document(A, [[step], *column(n - 1, 0)], column(n, 0), [[0] * n], arithmetic, False)
+def counting(n: int, arithmetic: str, step: Any, codes: Any = None) -> dict[str, Any]:
+    """The first entry is increased, the others are means of all: no state comes again."""
+    A = [[1] + [0] * (n - 1)] + [["1/128"] * n for _ in range(n - 1)]
+    return document(A, [[step], *column(n - 1, 0)], column(n, 0), codes or [[0] * n], arithmetic, False)
+
+
+def walk(count: int) -> dict[str, Any]:
+    """Each code of the first half goes to the next one; each of them is compared with each of the second half."""
+    codes = [[f"{k}/9973"] for k in range(1, 2 * count)]
+    found = document([[1]], [["1/9973"]], [["1/9973"]], codes, "exact", True)
+    found["model"]["decode"] = [[0]] * count + [[-1]] * (count - 1)
+    return found
 
 
 HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
@@ -66,11 +74,11 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "states with many digits": lambda: document(
         square(10, 100), column(10, 1), column(10, 0), [fractions(1_000, 10)] * 3, "exact", False
     ),
-    "codes with many digits": lambda: document(
-        [[0] * 40 for _ in range(40)], column(40, 1), column(40, 0), [fractions(60, 40)] * 20, "exact", False
-    ),
+    "codes with many digits": lambda: counting(20, "per_step:fp32", 1, [fractions(60, 20)] * 38),
+    "many codes": lambda: counting(2, "per_step:fp32", 1, [[k, 1] for k in range(4_990)]),
     "norms of many entries": lambda: document(
-        square(64, 8), column(64, 1), column(64, 0), [[0] * 64], "exact", True
+        [[f"{2 * (7 * i * j % 64) + 1}/16384" for j in range(64)] for i in range(64)],
+        *(column(64, 1), column(64, 0), [[0] * 64], "exact", True),
     ),
     "norms with many digits": lambda: document(
         square(12, 150), column(12, 1), column(12, 0), [[0] * 12], "exact", True
@@ -79,7 +87,5 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
         square(4, 1_900), column(4, 1), column(4, 0), [[0] * 4], "exact", True
     ),
     "radii that grow": lambda: document([[3]], [[1]], [[0]], [[0]], "exact", True),
-    "many regions": lambda: document(
-        [["1/2"]], [["1/3"]], [["1/7"]], [[f"{k}/9973"] for k in range(1, 5_000)], "exact", True
-    ),
+    "many regions": lambda: walk(2_400),
 }

@@ -41,7 +41,7 @@ class Budget:
     def spend(self, steps: int, bits: int = 0) -> None:
         """Count steps with numbers of so many bits; `Invalid` where the document has no more to spend."""
         self.work += steps * (1 + (bits >> 8) ** 2)
-        if self.work > MAX_WORK:
+        if self.work > (self.most or MAX_WORK):
             need(self.work <= self.limit, f"{TOO_MUCH} {self.limit:,} units of work")
 
     def field(self, conductor: int) -> Field:

@@ -160,7 +160,7 @@ class Model:
         """The squares of the distances of a point from some codes."""
         # so long are the numbers of which a distance has the squares
         bits = 2 * (size(*point) + self.bits)
-        self.budget.spend(APART * (len(point[1]) + 5) * len(codes), bits)
+        self.budget.spend(APART * (len(point[1]) + 10) * len(codes), bits)
         return [distance(point, self.scaled_codes[c]) for c in codes]
 
 
