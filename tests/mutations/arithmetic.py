@@ -173,9 +173,78 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "WHOLE",
-        "ceil(x - Fraction(1, 2))",
-        "floor(x + Fraction(1, 2))",
+        "-((d - 2 * n) // (2 * d))",
+        "(2 * n + d) // (2 * d)",
         "the checkers break ties toward +∞",
+    ),
+    Mutation(CHECKER + "WHOLE", "if n < 0", "if n > 0", "the checkers round away from zero, not toward it"),
+    Mutation(CHECKER + "WHOLE", '"rd": lambda n, d: n', '"rd": lambda n, d: -n', "the checkers lose a sign"),
+    Mutation(
+        CHECKER + "nearest_even", "and q % 2", "and q % 2 == 0", "the checkers' ties go to the odd number"
+    ),
+    Mutation(
+        CHECKER + "nearest_even",
+        "2 * rest > d",
+        "rest > d",
+        "the checkers round to nearest down, but for ties",
+    ),
+    Mutation(
+        CHECKER + "dyadic", "1 << -e", "1 << 1 - e", "the checkers halve the numbers below the precision"
+    ),
+    Mutation(
+        CHECKER + "float_rounding",
+        "exponent - below",
+        "exponent",
+        "the checkers round half of all numbers to a bit too few",
+    ),
+    Mutation(
+        CHECKER + "float_rounding",
+        "size < d << exponent",
+        "size <= d << exponent",
+        "powers of two get the exponent below",
+        equivalent_because="a power of two is a value of each format that reaches so far, and so of the finer grid too",
+    ),
+    Mutation(
+        CHECKER + "float_rounding",
+        "max(exponent - below, least)",
+        "exponent - below",
+        "the checkers' numbers below the normal ones have all bits",
+    ),
+    Mutation(
+        CHECKER + "float_rounding",
+        "exponent - precision + 1",
+        "exponent - precision",
+        "the checkers' formats have a bit too many",
+    ),
+    Mutation(
+        CHECKER + "float_rounding",
+        "exponent < top",
+        "exponent <= top",
+        "the checkers do not notice an overflow to less than twice the greatest power of two",
+    ),
+    Mutation(
+        CHECKER + "float_rounding",
+        "whole(n, d << unit)",
+        "whole(n, d)",
+        "the checkers multiply large numbers by the size of their last bit",
+    ),
+    Mutation(
+        CHECKER + "ratio_rounding",
+        "whole(n * parts, d), low)",
+        "whole(n * parts, d), -high)",
+        "the lower end of a grid is taken for minus the upper one: the checkers",
+    ),
+    Mutation(
+        CHECKER + "Arithmetic.sum",
+        "y.numerator * x.denominator",
+        "y.numerator * y.denominator",
+        "the checkers add numbers with different denominators as if they had one",
+    ),
+    Mutation(
+        CHECKER + "Arithmetic.product",
+        "x.denominator * y.denominator",
+        "x.denominator",
+        "the checkers lose a denominator of a product",
     ),
     Mutation(
         CHECKER + "FORMATS",
@@ -185,8 +254,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "float_rounding",
-        '"ru" if x < 0 else "rd"',
-        '"rd" if x < 0 else "ru"',
+        '"ru" if n < 0 else "rd"',
+        '"rd" if n < 0 else "ru"',
         "the checkers' directed modes overflow on the wrong side",
     ),
     Mutation(
@@ -196,21 +265,21 @@ MUTATIONS = [
         "the checkers cut off an overflow up to twice the largest value",
     ),
     Mutation(
-        CHECKER + "Arithmetic.affine",
-        "self.round(a * h + total)",
-        "self.round(self.round(a * h) + total)",
+        CHECKER + "Arithmetic.operations",
+        'if self.order == "fma"',
+        "if False",
         "the checkers' fma rounds each product",
     ),
     Mutation(
-        CHECKER + "Arithmetic.affine",
+        CHECKER + "Arithmetic.operations",
         "sums.get(2 * k + 1, ZERO)",
         "ZERO",
         "the checkers' tree leaves out every second neighbour",
     ),
     Mutation(
-        CHECKER + "Arithmetic.affine",
-        'total if self.order == "bias" else self.round(total + b)',
-        "self.round(total + b)",
+        CHECKER + "Arithmetic.operations",
+        'total if self.order == "bias" else self.sum(total, b)',
+        "self.sum(total, b)",
         "the checkers' order bias adds the additive term twice",
     ),
     Mutation(

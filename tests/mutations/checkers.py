@@ -6,7 +6,7 @@ from .record import Mutation
 
 CHECKER = "theory.checker."
 HEAD, ROWS = CHECKER + "_head:Head.", CHECKER + "_rows:ExactRows."
-HORIZON, REGIONS = CHECKER + "horizon:", CHECKER + "regions:"
+HORIZON, REGIONS, STORED = CHECKER + "horizon:", CHECKER + "regions:", CHECKER + "_stored:"
 COVERING = CHECKER + "_covering:"
 DELAY, EQUIVALENT = CHECKER + "delay:", CHECKER + "equivalent:"
 COVERING_TESTS = "tests/theory/test_covering_checker.py::test_"
@@ -171,14 +171,56 @@ MUTATIONS = [
     Mutation(
         EQUIVALENT + "all_states",
         "said == right(machine, answers, x, q, p)",
-        "(after, p) in seen or said == right(machine, answers, x, q, p)",
+        "(k, p) in seen or said == right(machine, answers, x, q, p)",
         "the answer is looked at in new states only",
     ),
     Mutation(
         EQUIVALENT + "all_states",
-        "(after, p) not in seen",
-        "after not in {s for s, _ in seen}",
+        "(k, p) not in seen",
+        "k not in {s for s, _ in seen}",
         "a state is met once only, whatever the automaton's state",
+    ),
+    Mutation(
+        STORED + "Model.sums",
+        "+ b * D",
+        "+ b",
+        "B is divided by the denominator of the state",
+        "tests/theory/test_checker_arithmetic.py::test_exact_steps_and_distances",
+    ),
+    Mutation(STORED + "Model.sums", "E * D)", "D)", "the denominator of the weights is lost"),
+    Mutation(STORED + "Model.step", "if n else ZERO", "if n > 0 else ZERO", "negative sums become 0"),
+    Mutation(
+        STORED + "Model.step_by_operations",
+        "if state[at]]",
+        "if state[at] > 0]",
+        "negative entries of a state are left out like zeros",
+    ),
+    Mutation(
+        STORED + "Model.step_by_operations",
+        "if numbers else b",
+        "if numbers else ZERO",
+        "B is lost where no term is left",
+        "tests/theory/test_checker_arithmetic.py::test_steps_with_zeros_are_the_plain_ones",
+    ),
+    Mutation(
+        STORED + "Model.step_by_operations",
+        "zip(columns, terms, strict=True)",
+        "enumerate(terms)",
+        "terms lose their places in the sum by pairs",
+    ),
+    Mutation(STORED + "distance", "C * a - D * b", "D * a - C * b", "distances mix up the denominators"),
+    Mutation(
+        STORED + "distance", "C * a - D * b", "C * a + D * b", "distances are those from minus the code"
+    ),
+    Mutation(STORED + "distance", "(C * D) ** 2", "C * D", "distances are too large by a denominator"),
+    Mutation(
+        STORED + "Model.nearest",
+        "sizes.index(min(sizes))",
+        "sizes.index(max(sizes))",
+        "the farthest code answers",
+    ),
+    Mutation(
+        STORED + "common", "D // x.denominator", "D", "whole numbers are too large by their denominators"
     ),
     Mutation(
         EQUIVALENT + "bound_entries",
@@ -193,25 +235,25 @@ MUTATIONS = [
         "operations count as exact in a bit too few",
     ),
     Mutation(
-        CHECKER + "stored:Model.nearest",
+        STORED + "Model.nearest",
         "sizes.index(min(sizes))",
         "len(sizes) - 1 - sizes[::-1].index(min(sizes))",
         "ties go to the last code",
     ),
     Mutation(
-        CHECKER + "stored:Model.exactly",
-        "for k, a in terms), b)",
-        "for k, a in terms), 0 * b)",
-        "regions: B is left out of the image of a code",
+        STORED + "Model.sums",
+        " + b * D",
+        "",
+        "B is left out",
     ),
     Mutation(
-        CHECKER + "stored:Model.step",
+        STORED + "Model.step_by_operations",
         "numbers, b, n)",
         "numbers, b, len(numbers))",
         "sums by pairs close the gaps of zeros",
     ),
     Mutation(
-        CHECKER + "stored:right",
+        STORED + "right",
         "machine.outputs[x][before]",
         "machine.outputs[x][after]",
         "a Mealy output is that of the state after",
@@ -246,7 +288,21 @@ MUTATIONS = [
         "directed rounding counts as rounding to nearest",
     ),
     Mutation(REGIONS + "apart", "4 * radius", "1 * radius", "a ball may reach to another answer's code"),
-    Mutation(REGIONS + "dominates", "pivot < 0", "pivot < -1", "norms above the bound are accepted"),
+    Mutation(REGIONS + "dominates", "pivot < 0 or (", "(", "norms above the bound are accepted"),
+    Mutation(REGIONS + "dominates", " - r[0] * a", "", "only the diagonal of AᵀA counts for a norm"),
+    Mutation(
+        REGIONS + "dominates",
+        "before = pivot",
+        "before = 1",
+        "the pivots are not divided out again",
+        equivalent_because="all numbers are then multiplied by what is positive, which keeps their signs",
+    ),
+    Mutation(
+        REGIONS + "spectral",
+        "dominates(s * D,",
+        "dominates(s * D * D,",
+        "norms are too small by a denominator",
+    ),
     Mutation(
         HORIZON + "head_horizon",
         "reach / 2**precision",

@@ -74,7 +74,7 @@ def test_every_order_agrees(name: str, order: str) -> None:
         expected = arithmetic.affine(A, h, b)[:, 0]
         for i in range(n):
             terms = [(k, Fraction(A[i, k]), Fraction(h[k, 0])) for k in range(n) if A[i, k]]
-            assert checker.affine(terms, Fraction(b[i, 0]), n) == expected[i]
+            assert checker.operations(terms, Fraction(b[i, 0]), n) == expected[i]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from ..arithmetic._rounding import FloatFormat
 from ..checker import _arithmetic as checker
 from ..checker import horizon
 from ..checker._exact import Invalid
+from ..checker._stored import Model
 
 TABLE = Path(verifying.__path__[0]) / "rounding_table.json"
 FORMAT = "mirrormata-rounding-table/1"
@@ -126,20 +127,29 @@ def _are_values(arithmetic: PerStep, given: list[Any]) -> bool:
 
 def checker_steps(name: str, A: Any, H: Any, B: Any) -> Iterator[tuple[str, Any]]:
     """The same, by the checkers."""
-    arithmetic = checker.Arithmetic(name)
+    # rows of zeros, and columns, make A square
+    n = max(len(A), len(H))
+    square = [[*row, *[0] * (n - len(row))] for row in A]
+    filled = [
+        [*matrix, *[[0] * width] * (n - len(matrix))]
+        for matrix, width in ((square, n), (B, len(H[0])), (H, len(H[0])))
+    ]
+    head = {"A": [_written(filled[0])], "B": [_written(filled[1])], "H0": _written(filled[2])}
+    zero = [0] * sum(len(row) for row in head["H0"])
     try:
-        yield (
-            "a checker",
-            [
-                [
-                    arithmetic.affine([(k, a, H[k][j]) for k, a in enumerate(row) if a], b, len(row))
-                    for j, b in enumerate(added)
-                ]
-                for row, added in zip(A, B, strict=True)
-            ],
-        )
+        # the weights of a model are values of its arithmetic, and those of the table need not be: they are read as exact ones
+        model = Model({"heads": [head], "codes": [zero], "decode": [[0]]}, 1, 1, checker.Arithmetic("exact"))
+        model.arithmetic = checker.Arithmetic(name)
+        flat, columns = model.step(model.initial, 0), len(head["H0"][0])
+        yield "a checker", [list(flat[i : i + columns]) for i in range(0, columns * len(A), columns)]
     except Invalid as reason:
         yield "a checker", [[str(reason)]]
+
+
+def _written(matrix: Any) -> list[list[Any]]:
+    """The numbers as a certificate has them."""
+    exact = [[Fraction(x) for x in row] for row in matrix]
+    return [[x.numerator if x.denominator == 1 else str(x) for x in row] for row in exact]
 
 
 @cache

@@ -392,6 +392,15 @@ def _difference(found: Any, case: Planted, arithmetic: str) -> str | None:
     )
 
 
+def _entry(
+    rounds: Arithmetic, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int
+) -> Fraction:
+    """Σ a h + b, for terms (column, a, h)."""
+    if rounds.kind == "per_op":
+        return rounds.operations(terms, b, width)
+    return rounds.round(sum((a * h for _, a, h in terms), b))
+
+
 def _fits(case: Planted, arithmetic: str, word: tuple[int, ...]) -> bool:
     """Is the answer after the word right, in rational numbers? A number that overflows answers nothing."""
     model, machine = case.model, case.automaton
@@ -403,8 +412,11 @@ def _fits(case: Planted, arithmetic: str, word: tuple[int, ...]) -> bool:
         rows = zip(model.A[x].tolist(), model.B[x, :, 0].tolist(), strict=True)
         try:
             state = [
-                rounds.affine(
-                    [(k, Fraction(a), state[k]) for k, a in enumerate(row) if a], Fraction(b), len(state)
+                _entry(
+                    rounds,
+                    [(k, Fraction(a), state[k]) for k, a in enumerate(row) if a],
+                    Fraction(b),
+                    len(state),
                 )
                 for row, b in rows
             ]

@@ -10,12 +10,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, floor, trunc
 from typing import Any, TypeAlias
 
 from ._exact import Invalid, need, show_value
 
 Round: TypeAlias = Callable[[Fraction], Fraction]
+# the same of n/d, given as integers n and d > 0 that may have common divisors
+Ratio: TypeAlias = Callable[[int, int], Fraction]
 
 # precision in bits, exponent of the least normal number, largest finite number
 FORMATS = {
@@ -30,26 +31,40 @@ FORMATS = {
     "fp4_e2m1": (2, 0, Fraction(6)),
 }
 SATURATING = ("fp8_e4m3", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1")
-WHOLE: dict[str, Callable[[Fraction], int]] = {
-    "rne": round,
-    "tie_low": lambda x: ceil(x - Fraction(1, 2)),
-    "rz": trunc,
-    "ru": ceil,
-    "rd": floor,
+
+
+def nearest_even(n: int, d: int) -> int:
+    """n/d to the nearest whole number, ties to the even one."""
+    q, rest = divmod(n, d)  # n/d = q + rest/d, 0 ≤ rest < d
+    return q + (2 * rest > d or (2 * rest == d and q % 2))
+
+
+# n/d to a whole number, d > 0; // rounds down, so -(-n // d) rounds up
+WHOLE: dict[str, Callable[[int, int], int]] = {
+    "rne": nearest_even,
+    "tie_low": lambda n, d: -((d - 2 * n) // (2 * d)),  # up from n/d - 1/2
+    "rz": lambda n, d: -(-n // d) if n < 0 else n // d,
+    "ru": lambda n, d: -(-n // d),
+    "rd": lambda n, d: n // d,
 }
 ORDERS = ("bias", "tree", "fma")
 ZERO = Fraction(0)
 
 
+def dyadic(m: int, e: int) -> Fraction:
+    """m 2^e."""
+    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+
+
 class Arithmetic:
-    """`kind`: exact, per_step or per_op; `order` of per_op; `round`, each number once; `format` of floats, else None."""
+    """`kind`: exact, per_step or per_op; `order` of per_op; `ratio` rounds n/d once; `format` of floats, else None."""
 
     def __init__(self, text: Any) -> None:
         need(type(text) is str, "arithmetic: not a string")
         self.name, self.kind, self.order = text, "exact", "left"
         self.mode = "rne"
         self.format: tuple[int, int, Fraction] | None = None
-        self.round: Round = Fraction
+        self.ratio: Ratio = Fraction
         if text == "exact":
             return
         self.kind, *parts = text.split(":")
@@ -68,33 +83,53 @@ class Arithmetic:
         saturate = parts == ["sat"] and values in FORMATS and values not in SATURATING
         need(saturate or not parts, f"arithmetic: {show_value(text)} is not how it is written")
         self.format = FORMATS.get(values)
-        self.round = rounding(values, self.mode, saturate)
+        self.ratio = ratio_rounding(values, self.mode, saturate)
 
-    def affine(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
-        """Σ a h + b, for terms (column, a, h) of `width` columns, others zero; b a value of the arithmetic."""
-        if self.kind != "per_op":
-            # exact and per_step: the sum is exact, and rounded once (`Fraction` for exact)
-            return self.round(sum((a * h for _, a, h in terms), b))
+    def round(self, x: Fraction) -> Fraction:
+        """A number, rounded once."""
+        return self.ratio(x.numerator, x.denominator)
+
+    def product(self, x: Fraction, y: Fraction) -> Fraction:
+        """x y, rounded once."""
+        return self.ratio(x.numerator * y.numerator, x.denominator * y.denominator)
+
+    def sum(self, x: Fraction, y: Fraction) -> Fraction:
+        """x + y, rounded once."""
+        return self.ratio(
+            x.numerator * y.denominator + y.numerator * x.denominator, x.denominator * y.denominator
+        )
+
+    def operations(self, terms: list[tuple[int, Fraction, Fraction]], b: Fraction, width: int) -> Fraction:
+        """Σ a h + b of per_op, for terms (column, a, h) of `width` columns, others zero; b a value of the arithmetic."""
         total = b if self.order == "bias" else ZERO
         if self.order == "fma":
             for _, a, h in terms:
-                total = self.round(a * h + total)  # a h + total is rounded once
+                d = a.denominator * h.denominator  # a h + total is rounded once
+                total = self.ratio(
+                    a.numerator * h.numerator * total.denominator + total.numerator * d, d * total.denominator
+                )
         elif self.order == "tree":
             # zeros keep their places in the tree, so columns are kept by number
-            sums = {k: self.round(a * h) for k, a, h in terms}
+            sums = {k: self.product(a, h) for k, a, h in terms}
             while width > 1:  # neighbours in pairs, the last of an odd number alone
                 width = (width + 1) // 2
                 pairs = {k // 2 for k in sums}
-                sums = {k: self.round(sums.get(2 * k, ZERO) + sums.get(2 * k + 1, ZERO)) for k in pairs}
+                sums = {k: self.sum(sums.get(2 * k, ZERO), sums.get(2 * k + 1, ZERO)) for k in pairs}
             total = sums.get(0, ZERO)
         else:
             for _, a, h in terms:
-                total = self.round(total + self.round(a * h))  # product and sum are both rounded
-        return total if self.order == "bias" else self.round(total + b)
+                total = self.sum(total, self.product(a, h))  # product and sum are both rounded
+        return total if self.order == "bias" else self.sum(total, b)
 
 
 def rounding(values: str, mode: str, saturate: bool) -> Round:
     """The rounding to a named set of values that has a zero; `Invalid` where a number becomes infinite."""
+    ratio = ratio_rounding(values, mode, saturate)
+    return lambda x: ratio(x.numerator, x.denominator)
+
+
+def ratio_rounding(values: str, mode: str, saturate: bool) -> Ratio:
+    """The same, for n/d."""
     if values in FORMATS:
         return float_rounding(values, mode, saturate or values in SATURATING)
     if values[:1] in "-0123456789":
@@ -102,42 +137,45 @@ def rounding(values: str, mode: str, saturate: bool) -> Round:
     grid = re.fullmatch(r"int:(-[1-9][0-9]{0,14}|0)\.\.([1-9][0-9]{0,14}|0)", values)
     fixed = re.fullmatch(r"fixed:([1-9][0-9]?):(0|[1-9][0-9]{0,2})", values)
     if grid:
-        low, high, quantum = int(grid[1]), int(grid[2]), Fraction(1)
+        low, high, parts = int(grid[1]), int(grid[2]), 1
     elif fixed:
         # two's complement: BITS bits, of which FRACTION are behind the point
         high = 2 ** (int(fixed[1]) - 1) - 1
-        low, quantum = -high - 1, Fraction(1, 2 ** int(fixed[2]))
+        low, parts = -high - 1, 2 ** int(fixed[2])
     else:
         raise Invalid(f"arithmetic: {show_value(values)} is no format, grid with a zero, or list of numbers")
     whole = WHOLE[mode]
-    # grids saturate
-    return lambda x: min(max(whole(x / quantum), low), high) * quantum
+    # values are multiples of 1/parts; grids saturate
+    return lambda n, d: Fraction(min(max(whole(n * parts, d), low), high), parts)
 
 
-def float_rounding(values: str, mode: str, saturate: bool) -> Round:
+def float_rounding(values: str, mode: str, saturate: bool) -> Ratio:
     """To a float format: overflow goes to the largest number where the mode rounds inward, or by saturation."""
     precision, least, largest = FORMATS[values]
     whole = WHOLE[mode]
+    # 2^top ≤ largest < 2^(top+1)
+    top = int(largest).bit_length() - 1
 
-    def to_float(x: Fraction) -> Fraction:
-        exponent = least
-        if x:
-            size = abs(x)
-            exponent = size.numerator.bit_length() - size.denominator.bit_length()
-            # the difference of lengths is e or e + 1
-            exponent = max(exponent - (size < Fraction(2) ** exponent), least)
-        # 2^e ≤ |x| < 2^(e+1): values there are multiples of 2^(e - p + 1); subnormals have the least e
-        unit = Fraction(2) ** (exponent - precision + 1)
-        y = whole(x / unit) * unit
+    def to_float(n: int, d: int) -> Fraction:
+        size = abs(n)
+        exponent = size.bit_length() - d.bit_length()
+        # the difference of lengths is e or e + 1, where 2^e ≤ |n/d| < 2^(e+1)
+        below = size < d << exponent if exponent >= 0 else size << -exponent < d
+        exponent = max(exponent - below, least)
+        # values there are multiples of 2^unit; subnormals, and 0, have the least e
+        unit = exponent - precision + 1
+        y = dyadic(whole(n, d << unit) if unit >= 0 else whole(n << -unit, d), unit)
+        if exponent < top:
+            return y  # |n/d| < 2^top, and 2^top is a number of the format
         # whether the mode rounds a number of this sign toward zero, so that it stays below infinity
-        inward = saturate or mode in ("rz", "ru" if x < 0 else "rd")
+        inward = saturate or mode in ("rz", "ru" if n < 0 else "rd")
         need(abs(y) <= largest or inward, "a number overflows")
         return min(max(y, -largest), largest)
 
     return to_float
 
 
-def round_to_listed(values: str, mode: str) -> Round:
+def round_to_listed(values: str, mode: str) -> Ratio:
     """To a finite set, written as an ascending list of numbers in lowest terms."""
     need(
         all(re.fullmatch(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?", part) for part in values.split(",")),
@@ -148,7 +186,8 @@ def round_to_listed(values: str, mode: str) -> Round:
     need(written == values and numbers == sorted(set(numbers)), "arithmetic: the list is not ascending")
     need(ZERO in numbers, "arithmetic: a set without a zero")
 
-    def to_member(x: Fraction) -> Fraction:
+    def to_member(n: int, d: int) -> Fraction:
+        x = Fraction(n, d)
         # low and high are the neighbours of x, or the end of the list that x lies beyond
         above = min(bisect_left(numbers, x), len(numbers) - 1)
         low, high = numbers[max(above - 1, 0)], numbers[above]

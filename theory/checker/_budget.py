@@ -18,6 +18,7 @@ from ._exact import MAX_DENSE_DEGREE, Field, need
 
 MAX_WORK = 200_000_000
 WORK_PER_ENTRY = 50_000
+TOO_MUCH = "to check it takes more than"
 
 
 class Budget:
@@ -25,22 +26,23 @@ class Budget:
 
     Args:
         document: the certificate, or a part of it that is checked alone.
+        most: the units that it may cost, whatever stands in it; by default they grow with its entries.
     """
 
-    def __init__(self, document: Any) -> None:
-        self.document, self.work = document, 0
+    def __init__(self, document: Any, most: int | None = None) -> None:
+        self.document, self.most, self.work = document, most, 0
         self.fields: dict[int, Field] = {}
 
     @cached_property
     def limit(self) -> int:
         """The units that the document may cost; its entries are counted only where more than `MAX_WORK` are asked for."""
-        return MAX_WORK + WORK_PER_ENTRY * entries(self.document)
+        return self.most or MAX_WORK + WORK_PER_ENTRY * entries(self.document)
 
     def spend(self, steps: int, bits: int = 0) -> None:
         """Count steps with numbers of so many bits; `Invalid` where the document has no more to spend."""
         self.work += steps * (1 + (bits >> 8) ** 2)
-        if self.work > MAX_WORK:
-            need(self.work <= self.limit, f"to check it takes more than {self.limit:,} units of work")
+        if self.work > (self.most or MAX_WORK):
+            need(self.work <= self.limit, f"{TOO_MUCH} {self.limit:,} units of work")
 
     def field(self, conductor: int) -> Field:
         """Q(2cos(2π/N))."""

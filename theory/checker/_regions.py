@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, isqrt
+from operator import mul
 
+from ._budget import Budget
 from ._exact import need
-from ._stored import Model, distance, right
+from ._stored import TERM, Model, common, distance, right, size
 from .table import Machine
 
 GRID = 2**64
 NORM_GRID = 2**12
+ELIMINATED, RELAXED = (
+    15,
+    200,
+)  # units of work for a number in an elimination, and for a radius that is compared
 MAX_RELAXATIONS = 2_000_000
 MAX_ENTRIES = 64  # of a state
 MAX_DISTANCES = 50_000_000  # products in distances between codes and images of codes
@@ -37,15 +43,16 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
     for x, norm in enumerate(norms):  # else x x x ... adds a rounding error each time
         need(norm < NORM_GRID or not rounding(model, x, 0), f"letter {x}: it rounds and does not contract")
     added = [root_up(sum((b * b for _, b in row), Fraction(0))) for row in model.rows]
-    sizes = [root_up(distance(code, (Fraction(0),) * len(code))) for code in model.codes]
+    sizes = [root_up(distance(code, (1, [0] * entries))) for code in model.scaled_codes]
     first = model.nearest(model.initial), machine.start
-    radius = {first: root_up(distance(model.initial, model.codes[first[0]]))}
+    radius = {first: root_up(*model.distances(common(model.initial), [first[0]]))}
     images: dict[tuple[int, int], tuple[int, int]] = {}
     queue, relaxed = [first], 0
     # radii only grow; when the queue is empty every letter maps every ball into one of the balls found
     while queue:
         relaxed += len(queue) * model.letters
         need(relaxed <= limit, f"the radii do not settle in {limit:,} steps")
+        model.budget.spend(RELAXED * len(queue) * model.letters, max(radius.values()).bit_length())
         changed: dict[tuple[int, int], None] = {}
         for c, q in queue:
             for x in range(model.letters):
@@ -53,7 +60,7 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
                     # A c + B, and the nearest code c′ with ‖A c + B - c′‖
                     centre = model.exactly(model.codes[c], x)
                     image = model.nearest(centre)
-                    images[c, x] = image, root_up(distance(centre, model.codes[image]))
+                    images[c, x] = image, root_up(*model.distances(common(centre), [image]))
                 image, off = images[c, x]
                 node, r = (image, machine.delta[x][q]), radius[c, q]
                 # |A c + B - c′| + ‖A‖ r, then what rounding a state of norm ‖A‖(|c| + r) + |B| adds
@@ -87,7 +94,7 @@ def apart(model: Model, c: int, x: int, radius: int) -> bool:
     if (c, x) not in model.rooms:
         # the codes that answer x otherwise; half the distance to the nearest of them is the room
         others = [k for k, row in enumerate(model.decode) if row[x] != model.decode[c][x]]
-        squares = [distance(model.codes[c], model.codes[k]) for k in others]
+        squares = model.distances(model.scaled_codes[c], others)
         model.rooms[c, x] = min(squares) if squares else None
     room = model.rooms[c, x]
     # 2 r < least distance
@@ -122,32 +129,46 @@ def spectral(model: Model, x: int) -> int:
     """The least s with s/2^12 ≥ ‖A(x)‖₂, over all heads."""
     low, high = -1, 4 * NORM_GRID
     grams = []
-    # AᵀA of each head; its largest eigenvalue is ‖A‖₂²
+    # AᵀA of each head, for A = (whole numbers) / D: its largest eigenvalue is ‖A‖₂²
     for block in model.blocks:
-        columns = list(zip(*block[x], strict=True))
-        grams.append(
-            [[sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in columns] for u in columns]
-        )
-    need(all(dominates(high, gram) for gram in grams), f"letter {x}: its norm exceeds 4")
+        n = len(block[x])
+        D, whole = common([a for row in block[x] for a in row])
+        model.budget.spend(TERM * n**3, size(D, whole))
+        columns = [whole[j::n] for j in range(n)]
+        grams.append((D, [[sum(map(mul, u, v)) for v in columns] for u in columns]))
+
+    def suffices(s: int) -> bool:
+        return all(dominates(s * D, gram, model.budget) for D, gram in grams)
+
+    need(suffices(high), f"letter {x}: its norm exceeds 4")
     # invariant: s = high suffices for all heads, s = low does not (or is -1)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if all(dominates(middle, gram) for gram in grams) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
 
 
-def dominates(s: int, gram: list[list[Fraction]]) -> bool:
+def dominates(s: int, gram: list[list[int]], budget: Budget) -> bool:
     """Is (s/2^12)² I - gram positive semidefinite? By elimination, exactly."""
-    square = Fraction(s, NORM_GRID) ** 2
-    rest = [[(square if i == j else 0) - g for j, g in enumerate(row)] for i, row in enumerate(gram)]
+    rest = [
+        [(s * s if i == j else 0) - NORM_GRID**2 * g for j, g in enumerate(row)] for i, row in enumerate(gram)
+    ]
+    before = 1
     while rest:
         # Schur complements: what is left after one step is semidefinite if and only if the whole was
         pivot, *row = rest[0]
         # a symmetric matrix is semidefinite if its pivots are ≥ 0, and a pivot 0 has a row of zeros
         if pivot < 0 or (pivot == 0 and any(row)):
             return False
+        budget.spend(ELIMINATED * (1 + len(row) ** 2), pivot.bit_length())
         below = rest[1:]
-        rest = [[b - (r[0] * a / pivot if a else 0) for a, b in zip(row, r[1:], strict=True)] for r in below]
+        if pivot == 0:
+            rest = [r[1:] for r in below]
+            continue
+        # times the pivot, so that all stays whole; then the pivot before divides each number, for these are determinants of parts of
+        # the matrix (Bareiss 1968), and both are positive, which changes no sign
+        rest = [[(b * pivot - r[0] * a) // before for a, b in zip(row, r[1:], strict=True)] for r in below]
+        before = pivot
     return True
 
 

@@ -49,6 +49,7 @@ from .table import Machine, check_table, read_machine
 
 MAX_STEPS = 100_000
 MAX_WORK = 1_000_000_000  # products for all steps, and for all distances to codes
+MAX_UNITS = 3_000_000_000  # units of work (`_budget.py`), about a minute in all
 MAX_BITS = 10_000  # of a state's number
 CODES = {"per_step", "per_op"}
 STATES = {"arithmetic", "answers", "states", "greatest"}
@@ -60,9 +61,7 @@ def _bits(number: Fraction) -> int:
     return number.numerator.bit_length() + number.denominator.bit_length()
 
 
-def all_states(
-    model: Model, machine: Machine, answers: str, limit: int, budget: Budget
-) -> tuple[int, Vector]:
+def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tuple[int, Vector]:
     """How many pairs (state, automaton's state) there are, and the greatest state; `Invalid` if an answer is wrong.
 
     No more than `limit` pairs are followed: the certificate says how many there are.
@@ -73,31 +72,32 @@ def all_states(
         model.codes
     )
     need(limit * products <= MAX_WORK, f"equivalence.states: more than {MAX_WORK:,} products are needed")
-    # the largest number of a code, which a distance multiplies with itself as well
-    largest = max((_bits(h) for code in model.codes for h in code), default=0)
-    seen = {(model.initial, machine.start)}
-    order = list(seen)
-    named: dict[Vector, int] = {}
+    # all states found, each with its number, under which it stands in the pairs; codes by the numbers of their states
+    found, numbers = [model.initial], {model.initial: 0}
+    named: dict[int, int] = {}
+    order = [(0, machine.start)]
+    seen = set(order)
     # breadth first: all pairs before this one have had all letters and right answers
     for state, q in order:
         need(len(order) <= limit, f"equivalence.states: there are more than {limit:,}")
         for x in range(model.letters):
-            after, p = model.step(state, x), machine.delta[x][q]
+            after, p = model.step(found[state], x), machine.delta[x][q]
+            k = numbers.setdefault(after, len(found))
+            if k == len(found):
+                found.append(after)
             # the nearest code does not depend on the automaton's state, so each state is compared once
-            if after not in named:
+            if k not in named:
                 bits = max((_bits(h) for h in after), default=0)
                 need(bits <= MAX_BITS, f"letter {x}: a number of the state has more than {MAX_BITS:,} bits")
-                # the distances to all codes are squares of such numbers
-                budget.spend(entries * len(model.codes), max(bits, largest))
-                named[after] = model.nearest(after)
-            said = model.decode[named[after]][x]
+                named[k] = model.nearest(after)
+            said = model.decode[named[k]][x]
             need(
                 said == right(machine, answers, x, q, p), f"letter {x} in state {q}: the model answers {said}"
             )
-            if (after, p) not in seen:
-                seen.add((after, p))
-                order.append((after, p))
-    return len(order), max(state for state, _ in order)
+            if (k, p) not in seen:
+                seen.add((k, p))
+                order.append((k, p))
+    return len(order), max(found)
 
 
 def exact_dtypes(heads: list[Head]) -> list[str]:
@@ -164,19 +164,21 @@ def check(document: Any) -> str:
         need(found["per_step"], "equivalence: no dtype has all numbers")
         for kind, dtypes in found.items():
             need(same(said[kind], dtypes), f"equivalence.{kind}: they are {dtypes}")
-        kinds = [f"{kind} {', '.join(dtypes)}" for kind, dtypes in found.items() if dtypes]
-        return f"{facts}; never rounded, so bit for bit, in {' and '.join(kinds)}"
+        names = [f"{kind} {', '.join(dtypes)}" for kind, dtypes in found.items() if dtypes]
+        return f"{facts}; never rounded, so bit for bit, in {' and '.join(names)}"
     record(document, {"format", "kind", "labels", "automaton", "model", "equivalence"}, "certificate")
     machine = read_machine(document)
     need(type(said) is dict and set(said) in (STATES, REGIONS), "equivalence: unknown keys")
     arithmetic, answers = Arithmetic(said["arithmetic"]), said["answers"]
     need(answers in ("states", "outputs"), "equivalence.answers: it is states or outputs")
     n, outputs = len(document["labels"]["states"]), len(document["labels"]["outputs"])
-    model = Model(document["model"], len(machine.delta), n if answers == "states" else outputs, arithmetic)
+    count = n if answers == "states" else outputs
+    budget = Budget(document, MAX_UNITS)
+    model = Model(document["model"], len(machine.delta), count, arithmetic, budget)
     facts = f"{count_noun(n, 'state')}, {count_noun(model.letters, 'letter')}, {arithmetic.name}"
     if "states" in said:
         limit = integer(said["states"], 1, MAX_STEPS // max(model.letters, 1), "equivalence.states")
-        count, greatest = all_states(model, machine, answers, limit, Budget(document))
+        count, greatest = all_states(model, machine, answers, limit)
         integer(said["states"], count, count, "equivalence.states")
         given = [
             value(x, None, "equivalence.greatest") for x in array(said["greatest"], "equivalence.greatest")

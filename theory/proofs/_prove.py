@@ -36,6 +36,7 @@ from ...foundation._files import is_there
 from ...foundation._interrupting import take_interrupt
 from .._check import check
 from ..arithmetic._arithmetic import Arithmetic, PerOp, PerStep, parse_arithmetic
+from ..checker._budget import TOO_MUCH
 from ..running._stepper import Stepper
 from ._answers import Answers
 from ._certificate import exact_states_certificate, states_certificate
@@ -245,12 +246,15 @@ def _accept_proof(proof: Proof) -> Proof | None:
     document = proof.certificate
     if document is not None:
         found = check(document)
-        if found.verdict != "valid":
+        if found.verdict == "valid":
+            return replace(proof, checked="certificate", certify=lambda: document)
+        if not found.reason.startswith(TOO_MUCH):
             raise DisagreementError(
                 f"{proof.automaton.name}: found equivalent by its {proof.method}, but the checker refuses the certificate: "
                 f"{found.reason}"
             )
-        return replace(proof, checked="certificate", certify=lambda: document)
+        # so large a certificate is none: the states are stepped again instead
+        proof = replace(proof, certify=lambda: f"the checker does not finish: {found.reason}")
     if proof.derive_again is None:
         return None
     proof.derive_again()

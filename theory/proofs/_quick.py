@@ -19,6 +19,7 @@ from .._check import accept_certificate, check
 from .._horizon import full_certificate
 from .._kinds import kind_of
 from ..arithmetic._arithmetic import Arithmetic, Exact, Kernel, PerOp, PerStep, Rounded
+from ..checker._budget import TOO_MUCH
 from ..checker.equivalent import MAX_STEPS
 from ._answers import Answers, answers_of
 from ._certificate import codes_certificate, regions_certificate, states_certificate
@@ -161,12 +162,16 @@ def _by_regions(model: LRNN | NpzModel, answers: Answers, arithmetic: Any) -> Pr
     document = regions_certificate(machine, arithmetic, name, RELAXATIONS)
     if document is None:
         return None
+    judged = check(document)
+    if judged.reason.startswith(TOO_MUCH):
+        return None
     found = document["equivalence"]
     radius = found["radius"] / 2**64
     return Proof(
         "equivalent", answers.automaton, "", "regions", found["regions"], 0, answers.kind,
         f"{count_noun(found['regions'], 'ball')} about codes, of radius {radius:.3g} or less, that the letters keep",
         certify=lambda: document,
+        checked="certificate" if judged.verdict == "valid" else None,
     )  # fmt: skip
 
 

@@ -1,0 +1,91 @@
+"""Certificates of the kind `equivalent` of about 100 kB or less that ask for as much work as they can."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from mirrormata.theory.checker.equivalent import MAX_STEPS
+
+ONE_STATE = {
+    "labels": {
+        "automaton": "x",
+        "construction": "x",
+        "theorem": "",
+        "states": ["q"],
+        "letters": ["a"],
+        "outputs": ["o"],
+    },
+    "automaton": {"states": 1, "letters": 1, "start": 0, "transitions": [[0]], "outputs": [0]},
+}
+
+
+def document(A: Any, B: Any, H: Any, codes: Any, arithmetic: str, regions: bool) -> dict[str, Any]:
+    """One head and one letter, for an automaton of one state, which every answer is right for."""
+    proof = {"regions": 1, "radius": 1} if regions else {"states": MAX_STEPS, "greatest": []}
+    return {
+        "format": "mirrormata-certificate/1",
+        "kind": "equivalent",
+        **ONE_STATE,
+        "model": {"heads": [{"A": [A], "B": [B], "H0": H}], "codes": codes, "decode": [[0]] * len(codes)},
+        "equivalence": {"arithmetic": arithmetic, "answers": "outputs", **proof},
+    }
+
+
+def fractions(digits: int, count: int) -> list[str]:
+    """Numbers with so many digits above and below, no two alike; all are less than 1/4."""
+    draw, found = random.Random(0), []
+    for _ in range(count):
+        q = 2 * draw.randrange(10 ** (digits - 1), 4 * 10 ** (digits - 1)) + 1
+        found.append(f"{2 ** (q.bit_length() - 4)}/{q}")
+    return found
+
+
+def square(n: int, digits: int) -> list[list[Any]]:
+    """A matrix of such numbers."""
+    numbers = fractions(digits, n * n)
+    return [numbers[i * n : (i + 1) * n] for i in range(n)]
+
+
+def column(n: int, x: Any) -> list[list[Any]]:
+    """The same number n times."""
+    return [[x] for _ in range(n)]
+
+
+def counting(n: int, arithmetic: str, step: Any, codes: Any = None) -> dict[str, Any]:
+    """The first entry is increased, the others are means of all: no state comes again."""
+    A = [[1] + [0] * (n - 1)] + [["1/128"] * n for _ in range(n - 1)]
+    return document(A, [[step], *column(n - 1, 0)], column(n, 0), codes or [[0] * n], arithmetic, False)
+
+
+def walk(count: int) -> dict[str, Any]:
+    """Each code of the first half goes to the next one; each of them is compared with each of the second half."""
+    codes = [[f"{k}/9973"] for k in range(1, 2 * count)]
+    found = document([[1]], [["1/9973"]], [["1/9973"]], codes, "exact", True)
+    found["model"]["decode"] = [[0]] * count + [[-1]] * (count - 1)
+    return found
+
+
+HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
+    "states of many entries": lambda: counting(64, "per_step:fp32", 1),
+    "states of many entries, each operation rounded": lambda: counting(64, "per_op:fp32:tree", 1),
+    "states of many entries, exact": lambda: counting(64, "exact", "1/3"),
+    "states with many digits": lambda: document(
+        square(10, 100), column(10, 1), column(10, 0), [fractions(1_000, 10)] * 3, "exact", False
+    ),
+    "codes with many digits": lambda: counting(20, "per_step:fp32", 1, [fractions(60, 20)] * 38),
+    "many codes": lambda: counting(2, "per_step:fp32", 1, [[k, 1] for k in range(4_990)]),
+    "norms of many entries": lambda: document(
+        [[f"{2 * (7 * i * j % 64) + 1}/16384" for j in range(64)] for i in range(64)],
+        *(column(64, 1), column(64, 0), [[0] * 64], "exact", True),
+    ),
+    "norms with many digits": lambda: document(
+        square(12, 150), column(12, 1), column(12, 0), [[0] * 12], "exact", True
+    ),
+    "norms with very many digits": lambda: document(
+        square(4, 1_900), column(4, 1), column(4, 0), [[0] * 4], "exact", True
+    ),
+    "radii that grow": lambda: document([[3]], [[1]], [[0]], [[0]], "exact", True),
+    "many regions": lambda: walk(2_400),
+}

@@ -1,0 +1,54 @@
+"""What a certificate of the kind `equivalent` may cost its checker, and what `prove` does where it costs more."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from mirrormata.constructions._spec import automaton_from_spec
+from mirrormata.tests.theory.hostile_certificates import HOSTILE
+from mirrormata.tests.theory.prove_models import flip_flop
+from mirrormata.theory.checker import equivalent
+from mirrormata.theory.checker._budget import TOO_MUCH
+from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.proofs._prove import prove
+
+
+def seconds(name: str) -> float:
+    """How long the checker works on a hostile certificate, which it refuses for its work."""
+    document = HOSTILE[name]()
+    assert len(json.dumps(document)) < 120_000
+    began = time.process_time()
+    with pytest.raises(Invalid, match=f"{TOO_MUCH}|more than 10,000 bits|is not an integer from"):
+        equivalent.check(document)
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_work_is_counted_as_it_is_done(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a sixtieth of the units it takes seconds."""
+    monkeypatch.setattr(equivalent, "MAX_UNITS", 50_000_000)
+    assert seconds(name) < 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_certificate_takes_a_minute_at_most(name: str) -> None:
+    assert seconds(name) < 100
+
+
+@pytest.mark.parametrize("method", ["states", "regions"])
+def test_a_certificate_that_costs_too_much_is_none(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    automaton = automaton_from_spec("flipflop")
+    asked = "auto" if method == "regions" else "states"
+    before = prove(flip_flop(0.75), automaton, "per_step:bf16", method=asked)
+    assert (before.method, before.checked) == (method, "certificate")
+    assert before.certificate is not None
+    monkeypatch.setattr(equivalent, "MAX_UNITS", 500)
+    with pytest.raises(Invalid, match=f"{TOO_MUCH} 500 units of work"):
+        equivalent.check(before.certificate)
+    after = prove(flip_flop(0.75), automaton, "per_step:bf16", method=asked)
+    assert (after.verdict, after.method, after.checked) == ("equivalent", "states", "re-stepped")
+    assert TOO_MUCH in str(after.uncertified)
