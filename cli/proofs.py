@@ -23,7 +23,7 @@ from .options import (
     automaton_of,
     construct_if_spec,
 )
-from .output import print_columns, print_json, print_table, say, say_written, show_work
+from .output import print_columns, print_json, print_sentence, print_table, say, say_written, show_work
 
 
 def register(app: typer.Typer) -> None:
@@ -195,6 +195,14 @@ def spectrum(
         int, typer.Option(help="Largest number of distinct letter matrices in a head.")
     ] = 2_000,
     max_products: Annotated[int, typer.Option(help="Largest number of distinct products in a head.")] = 2_000,
+    within: Annotated[
+        float,
+        typer.Option(
+            metavar="R",
+            help="Judge rank, norm and stability within the distance R in the spectral norm, such as 1e-9, for matrices that were rounded or "
+            "are means. The output repeats R.",
+        ),
+    ] = 0.0,
     as_json: Json = False,
 ) -> None:
     """Enclose and classify the eigenvalues of every letter's matrix.
@@ -214,7 +222,12 @@ def spectrum(
     held = construct_if_spec(model, table=True)
     with show_work("computing eigenvalues"):
         found = spectrum_of_model(
-            held, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
+            held,
+            products=products,
+            max_dim=max_dim,
+            max_letters=max_letters,
+            max_products=max_products,
+            within=within,
         )
     if picture is not None:
         from ..theory.spectra._picture import draw_spectrum
@@ -224,6 +237,12 @@ def spectrum(
         print_json(found.to_json())
     else:
         print_columns(model, found.rows())
+        for note in found.notes:
+            print_sentence(f"{note[:1].upper()}{note[1:]}.")
+        if not within and model.endswith(".npz") and not all(letter.norm.holds for letter in found.letters):
+            print_sentence(
+                "Floats are taken as they are; where they were rounded, --within 1e-9 judges within that distance."
+            )
         for line in found.product_lines():
             say(line)
         say_written(picture)
