@@ -4,7 +4,7 @@ proof; and `import fla`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -203,10 +203,11 @@ def export_fla(
         if as_json:
             print_json({
                 "model": certificate, "written": output, "model_type": made.config["model_type"],
-                "difference": difference,
+                "difference": difference, "left_out": list(made.left_out),
             })  # fmt: skip
         else:
             say_written(output)
+            _say_left_out(made.left_out)
         return
     checkpoint = fla_checkpoint(_table_of(certificate), max_entries=max_entries)
     save_fla(output, checkpoint)
@@ -217,6 +218,12 @@ def export_fla(
         })  # fmt: skip
     else:
         say_written(output)
+
+
+def _say_left_out(files: Sequence[str]) -> None:
+    """One line about the files of an imported checkpoint that no command here writes."""
+    if files:
+        print_sentence(f"Not copied from the checkpoint's folder: {', '.join(files)}.")
 
 
 def export_coq(
@@ -330,6 +337,7 @@ def import_fla(
     if spec is not None and not model:
         raise InputError(f"--spec {spec}: it goes with --model; heads need no automaton")
     if model:
+        from ..models._model_file import read_model_config
         from ..models.fla._conversion import import_model
 
         if tokens is not None or bos is not None:
@@ -337,13 +345,16 @@ def import_fla(
                 "--tokens and --bos are for heads; with --model the tokens are those of task.json"
             )
         made, task = import_model(folder, output, spec=spec)
+        imported = read_model_config(Path(output) / "config.json").imported
+        left_out = () if imported is None else imported.files
         if as_json:
             print_json({
                 "checkpoint": folder, "written": output, "family": made.config.family, "layers": made.config.layers,
-                "automaton": task.automaton.name, "labels": task.sampler.labels,
+                "automaton": task.automaton.name, "labels": task.sampler.labels, "left_out": list(left_out),
             })  # fmt: skip
         else:
             say_written(output)
+            _say_left_out(left_out)
         return
     found = import_heads(
         folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries

@@ -369,13 +369,20 @@ def evaluate(
     if as_json:
         print_json(outcome.as_json())
         return
-    print_table(outcome.contract.task, outcome.contract.rows()[1:])
+    print_table(outcome.contract.task, outcome.facts())
     facts = outcome.as_json()
     _print_result(facts, outcome.contract.labels)
     if "memory" in facts:
         _print_memory(facts)
     if "part" in facts:
         print_sentence(f"The model is a part {facts['part']}.")
+
+
+def _first_column(result: dict[str, Any]) -> tuple[str, list[str]]:
+    """The heading and cells that tell models apart: their seeds; an import has no seed of a training."""
+    if "imported" in result:
+        return "model", ["imported"] * len(result["seeds"])
+    return "seed", [str(seed) for seed in result["seeds"]]
 
 
 def _print_result(result: dict[str, Any], labels: str) -> None:
@@ -386,14 +393,15 @@ def _print_result(result: dict[str, Any], labels: str) -> None:
         _print_whole_words(result)
         return
     lengths = list(result["accuracy"])
-    headings = ["seed", *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
+    first, names = _first_column(result)
+    headings = [first, *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
     rows = [[*headings, "longest ≥ 90 %", "first failure"]]
-    for i, seed in enumerate(result["seeds"]):
+    for i, name in enumerate(names):
         shown = [result["accuracy"][x][i] for x in lengths] + [result["exact"][x][i] for x in lengths]
         failure = result["first_failure"][i]
         rows.append(
             [
-                str(seed),
+                name,
                 *("-" if x is None else f"{x:.4f}" for x in shown),
                 f"{result['longest_90'][i]:,}",
                 "none"
