@@ -135,6 +135,8 @@ def _print_audit(found: Audit, as_json: bool) -> None:
         return
     print_sentence(found.headline)
     print_columns(f"as {found.library} computes it", found.rows())
+    for line in found.legend():
+        print_sentence(line)
     for conclusion in found.conclusions:
         kind = "cannot" if conclusion.limits else "can"
         print_sentence(f"{kind}: {conclusion.text} ({conclusion.claim}; {conclusion.arithmetic})")

@@ -25,7 +25,7 @@ from .options import (
     construct_if_spec,
     one_of,
 )
-from .output import print_json, print_sentence, say_written
+from .output import print_json, print_sentence, say, say_written
 
 Certificate = Annotated[
     str, typer.Argument(metavar="FILE|SPEC", autocompletion=complete_spec, help=CERTIFICATE_HELP)
@@ -223,7 +223,7 @@ def export_fla(
 def _say_left_out(files: Sequence[str]) -> None:
     """One line about the files of an imported checkpoint that no command here writes."""
     if files:
-        print_sentence(f"Not copied from the checkpoint's folder: {', '.join(files)}.")
+        say(f"not copied from the checkpoint's folder: {', '.join(files)}", error=True)
 
 
 def export_coq(
