@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..foundation._files import refuse_input_as_output
+from ..foundation._files import refuse_input_as_output, require_folder
 from .help import MODELS, HelpfulGroup, complete_spec
 from .options import (
     CERTIFICATE_HELP,
@@ -191,12 +191,13 @@ def export_fla(
       mirrormata export fla runs/s3/seed-0 -o s3-fla
     """
     from ..foundation._files import is_folder
-    from ..models.fla._export import fla_checkpoint
-    from ..models.fla._folder import save_fla
+    from ..models._evaluation_arguments import check_model_place
 
     refuse_input_as_output(output, certificate, around=True)
     if is_folder(Path(certificate)):
+        check_model_place(certificate)
         from ..models.fla._conversion import trained_checkpoint
+        from ..models.fla._folder import save_fla
 
         made, difference = trained_checkpoint(certificate)
         save_fla(output, made)
@@ -209,7 +210,11 @@ def export_fla(
             say_written(output)
             _say_left_out(made.left_out)
         return
-    checkpoint = fla_checkpoint(_table_of(certificate), max_entries=max_entries)
+    table = _table_of(certificate)
+    from ..models.fla._export import fla_checkpoint
+    from ..models.fla._folder import save_fla
+
+    checkpoint = fla_checkpoint(table, max_entries=max_entries)
     save_fla(output, checkpoint)
     if as_json:
         print_json({
@@ -326,8 +331,8 @@ def import_fla(
       mirrormata import fla checkpoint --model --spec S3 -o s3-model
     """
     from ..foundation._errors import InputError
-    from ..models.fla._importing import import_heads, write_heads
 
+    require_folder(folder, "the checkpoint's folder")
     if tokens is not None and not re.fullmatch("[0-9]{1,9}( *, *[0-9]{1,9})*", tokens.strip()):
         raise InputError(f"--tokens {tokens}: write numbers separated by commas, such as 0,1,5")
     chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
@@ -356,6 +361,8 @@ def import_fla(
             say_written(output)
             _say_left_out(left_out)
         return
+    from ..models.fla._importing import import_heads, write_heads
+
     found = import_heads(
         folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries
     )
@@ -416,9 +423,10 @@ def import_hybrid(
       mirrormata import hybrid checkpoint --spec S3 -o s3-part
       mirrormata import hybrid checkpoint --layers 1 -o first-layer --json
     """
+    require_folder(folder, "the checkpoint's folder")
+    refuse_input_as_output(output, folder, around=True)
     from ..models.fla._conversion import import_hybrid as write
 
-    refuse_input_as_output(output, folder, around=True)
     part, task = write(folder, output, layers=layers, spec=spec)
     if as_json:
         print_json({

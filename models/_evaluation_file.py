@@ -19,9 +19,10 @@ import torch
 from torch import Tensor, nn
 
 from ..foundation._errors import InputError
-from ..foundation._files import is_file, is_folder, is_there, path_of, shown_path
+from ..foundation._files import is_file, is_folder, path_of, shown_path
 from ..foundation._text import html_table, one_line
 from ._evaluation import Evaluation, evaluate, length_text, longest_of
+from ._evaluation_arguments import check_evaluation_arguments, check_model_place
 from ._model import Block, Model, state_count
 from ._model_file import Imported, load_model, read_model_config
 from .layers._seeded import ReadsFirst, State
@@ -239,16 +240,10 @@ def evaluate_folder(
         LimitError: the words are too many or too long for memory.
     """
     place, folder = path_of(folder, "folder"), str(folder)
-    if not is_folder(place):
-        what = "is a file, and a folder is needed" if is_there(place) else "no such folder"
-        raise InputError(f"{shown_path(folder)}: {what}; give a model folder, or what `train` wrote")
+    check_evaluation_arguments(
+        folder, words=words, seed=seed, chunk=chunk, memory=memory, data=data, group=group, device=device
+    )
     folders = _model_folders(place, weights)
-    if words < 1 or chunk < 2:
-        raise InputError(
-            f"eval: words {words}, chunk {chunk}: at least 1 word and chunks of 2 tokens are needed"
-        )
-    if seed < 0:
-        raise InputError(f"eval: seed {seed}: give a number from 0")
     contract = read_contract(folders[0] / "task.json")
     task: Task = task_from_settings(contract.settings)
     if isinstance(task, LanguageTask):
@@ -294,9 +289,7 @@ def _model_folders(place: Path, weights: Weights | None) -> list[Path]:
     single = is_file(place / "config.json")
     folders = [place] if single else sorted(place.glob("seed-*"), key=_number)
     if not folders:
-        raise InputError(
-            f"{shown_path(place)}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"
-        )
+        check_model_place(str(place))  # which refuses it
     kinds = {read_model_config(one / "config.json").weights for one in folders}
     if (weights is None and len(kinds) == 1) or kinds == {weights}:
         return folders
