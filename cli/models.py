@@ -396,7 +396,7 @@ def evaluate(
 
     # all that is wrong in the command itself is told before torch is loaded, which takes seconds
     chosen = None if lengths is None else _lengths(lengths, "--lengths")
-    arithmetic = one_of(precision, "--precision", "fp32", "bf16") or "fp32"
+    arithmetic: Any = one_of(precision, "--precision", "fp32", "bf16") or "fp32"
     kept = one_of(weights, "--weights", "last", "average")
     where = device or "auto"
     check_evaluation_arguments(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +25,9 @@ from .options import (
     construct_if_spec,
 )
 from .output import print_columns, print_json, print_sentence, print_table, say, say_written, show_work
+
+if TYPE_CHECKING:
+    from ..theory.spectra._model import ModelSpectrum
 
 
 def register(app: typer.Typer) -> None:
@@ -165,6 +169,21 @@ def prove(
         raise typer.Exit(1)
 
 
+ROUNDED = 1e-9
+"""A distance within which a matrix whose norm is above 1 may be a rounded one of norm 1, which is said and not assumed."""
+
+
+def _may_be_rounded(found: ModelSpectrum, max_dim: int) -> bool:
+    """Whether some norm is above 1, and none by more than `ROUNDED`."""
+    from ..theory.spectra._within import norm_within
+
+    above = [letter for letter in found.letters if not letter.norm.holds]
+    return bool(above) and all(
+        norm_within(letter.matrix, Fraction(ROUNDED), max_dim=max_dim, name=letter.label).holds
+        for letter in above
+    )
+
+
 def spectrum(
     model: Annotated[
         str,
@@ -239,9 +258,9 @@ def spectrum(
         print_columns(model, found.rows())
         for note in found.notes:
             print_sentence(f"{note[:1].upper()}{note[1:]}.")
-        if not within and model.endswith(".npz") and not all(letter.norm.holds for letter in found.letters):
+        if not within and model.endswith(".npz") and _may_be_rounded(found, max_dim):
             print_sentence(
-                "Floats are taken as they are; where they were rounded, --within 1e-9 judges within that distance."
+                f"Floats are taken as they are. Where they were rounded: within {ROUNDED:g}, every norm is at most 1 (--within {ROUNDED:g})."
             )
         for line in found.product_lines():
             say(line)

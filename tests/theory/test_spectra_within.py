@@ -79,6 +79,8 @@ def test_the_command_says_what_is_judged_within(tmp_path: Path, call: Callable[.
     np.savez(tmp_path / "a.npz", A=np.array([[[1 + 1e-10, 0], [0, -1]]]))
     path = str(tmp_path / "a.npz")
     assert "--within" in call("spectrum", path).out
+    np.savez(tmp_path / "b.npz", A=np.array([[[1 + 1e-5, 0], [0, -1]]]))
+    assert "--within" not in call("spectrum", str(tmp_path / "b.npz")).out  # no rounding of float64
     within = call("spectrum", path, "--within", "1e-9").out
     assert "Judged within 1e-09 in the spectral norm" in within
     assert "--within" in call("spectrum", path, "--within", "-1").error
