@@ -136,7 +136,7 @@ def nearest_prefix(spec: str, prefixes: Sequence[str]) -> str | None:
         'regex:(ab)*'
     """
     head, rest = _split_prefix(spec)
-    near = get_close_matches(head.lower(), [prefix.removesuffix(":") for prefix in prefixes], 1, 0.55)
+    near = get_close_matches(head.lower(), [prefix.removesuffix(":") for prefix in prefixes], 1, 11 / 20)
     return f"{near[0]}:{rest}" if head and near and spec.isprintable() else None
 
 

@@ -30,7 +30,7 @@ def rank_within(A: ExactMatrix, distance: Fraction) -> int:
         The number of singular values of A - I above R.
 
     Examples:
-        >>> from mirrormata.theory.spectra._matrix import exact_matrix
+        >>> from mirrormata.theory import exact_matrix
         >>> rank_within(exact_matrix([[-1, 0], [0, 1 + 2**-40]]), Fraction(1, 2**30))
         1
     """
