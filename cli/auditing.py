@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..foundation._arguments import require_count
 from ..foundation._errors import InputError
+from ..foundation._files import is_there, require_folder, shown_path
 from .help import PROOFS, WORDS
 from .options import Json
 from .output import print_columns, print_json, print_sentence, show_work
@@ -110,13 +112,19 @@ def audit(
     if text is None and not weights and not is_own_folder(model):
         _print_audit(audit_configuration(model), as_json)
         return
+    chosen = _numbers(products)
+    for name, count in (("words", words), ("length", length), ("starts", starts), ("horizon", horizon)):
+        require_count(name, count, 1)
+    if text is not None and not is_there(text):
+        raise InputError(f"{shown_path(text)}: no such file")
+    require_folder(model, "a model folder or the folder of a checkpoint")
     from ..foundation._extras import needed_by
 
     with needed_by(f"{model}: an audit of weights"):
         from ..models.audit._weights import audit_weights
     with show_work("measuring") as work:
         measured = audit_weights(
-            model, text, words=words, length=length, seed=seed, products=_numbers(products), starts=starts,
+            model, text, words=words, length=length, seed=seed, products=chosen, starts=starts,
             horizon=horizon, lasting=lasting, progress=work,
         )  # fmt: skip
     _print_measured(measured, as_json, details)
@@ -135,6 +143,8 @@ def _print_audit(found: Audit, as_json: bool) -> None:
         return
     print_sentence(found.headline)
     print_columns(f"as {found.library} computes it", found.rows())
+    for line in found.legend():
+        print_sentence(line)
     for conclusion in found.conclusions:
         kind = "cannot" if conclusion.limits else "can"
         print_sentence(f"{kind}: {conclusion.text} ({conclusion.claim}; {conclusion.arithmetic})")

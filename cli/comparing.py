@@ -153,7 +153,6 @@ def compare(
       mirrormata compare examples/models/s4 S4 --words 64
       mirrormata compare runs/s3/seed-0 s3.json --extract none --json
     """
-    from ..models.comparison._compare import compare as compare_learned
     from ..models.comparison._result import Tolerances, comparison_rows, comparison_tables
     from ..models.comparison._states import Sampling
     from ..theory.arithmetic._rounding import float_format
@@ -167,17 +166,22 @@ def compare(
     def read(text: str) -> Any:
         return automaton_of(text, alphabet, track, start, group, product, 100_000, 10_000_000, split)
 
+    sampling, tolerances = record_of(Sampling, context.params), record_of(Tolerances, context.params)
+    methods, rounded = _methods(extract), float_format(dtype).name
     model = construct_if_spec(learned, read)
     lrnn, automaton = _target(constructed, read)
+    # here, so that what is wrong in the command is told before torch is loaded, which takes seconds
+    from ..models.comparison._compare import compare as compare_learned
+
     with show_work("comparing") as progress:
         found = compare_learned(
             model,
             automaton if lrnn is None else lrnn,
-            sampling=record_of(Sampling, context.params),
-            tolerances=record_of(Tolerances, context.params),
-            dtype=float_format(dtype).name,
+            sampling=sampling,
+            tolerances=tolerances,
+            dtype=rounded,
             arithmetic=None if output is None else arithmetic or "per_step:bf16",
-            extract=_methods(extract),
+            extract=methods,
             progress=progress,
         )
     written = None

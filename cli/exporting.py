@@ -4,13 +4,13 @@ proof; and `import fla`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..foundation._files import refuse_input_as_output
+from ..foundation._files import refuse_input_as_output, require_folder
 from .help import MODELS, HelpfulGroup, complete_spec
 from .options import (
     CERTIFICATE_HELP,
@@ -25,7 +25,7 @@ from .options import (
     construct_if_spec,
     one_of,
 )
-from .output import print_json, print_sentence, say_written
+from .output import print_json, print_sentence, say, say_written
 
 Certificate = Annotated[
     str, typer.Argument(metavar="FILE|SPEC", autocompletion=complete_spec, help=CERTIFICATE_HELP)
@@ -191,24 +191,30 @@ def export_fla(
       mirrormata export fla runs/s3/seed-0 -o s3-fla
     """
     from ..foundation._files import is_folder
-    from ..models.fla._export import fla_checkpoint
-    from ..models.fla._folder import save_fla
+    from ..models._evaluation_arguments import check_model_place
 
     refuse_input_as_output(output, certificate, around=True)
     if is_folder(Path(certificate)):
+        check_model_place(certificate)
         from ..models.fla._conversion import trained_checkpoint
+        from ..models.fla._folder import save_fla
 
         made, difference = trained_checkpoint(certificate)
         save_fla(output, made)
         if as_json:
             print_json({
                 "model": certificate, "written": output, "model_type": made.config["model_type"],
-                "difference": difference,
+                "difference": difference, "left_out": list(made.left_out),
             })  # fmt: skip
         else:
             say_written(output)
+            _say_left_out(made.left_out)
         return
-    checkpoint = fla_checkpoint(_table_of(certificate), max_entries=max_entries)
+    table = _table_of(certificate)
+    from ..models.fla._export import fla_checkpoint
+    from ..models.fla._folder import save_fla
+
+    checkpoint = fla_checkpoint(table, max_entries=max_entries)
     save_fla(output, checkpoint)
     if as_json:
         print_json({
@@ -217,6 +223,12 @@ def export_fla(
         })  # fmt: skip
     else:
         say_written(output)
+
+
+def _say_left_out(files: Sequence[str]) -> None:
+    """One line about the files of an imported checkpoint that no command here writes."""
+    if files:
+        say(f"not copied from the checkpoint's folder: {', '.join(files)}", error=True)
 
 
 def export_coq(
@@ -319,8 +331,8 @@ def import_fla(
       mirrormata import fla checkpoint --model --spec S3 -o s3-model
     """
     from ..foundation._errors import InputError
-    from ..models.fla._importing import import_heads, write_heads
 
+    require_folder(folder, "the checkpoint's folder")
     if tokens is not None and not re.fullmatch("[0-9]{1,9}( *, *[0-9]{1,9})*", tokens.strip()):
         raise InputError(f"--tokens {tokens}: write numbers separated by commas, such as 0,1,5")
     chosen = None if tokens is None else [int(t) for t in tokens.split(",")]
@@ -330,6 +342,7 @@ def import_fla(
     if spec is not None and not model:
         raise InputError(f"--spec {spec}: it goes with --model; heads need no automaton")
     if model:
+        from ..models._model_file import read_model_config
         from ..models.fla._conversion import import_model
 
         if tokens is not None or bos is not None:
@@ -337,14 +350,19 @@ def import_fla(
                 "--tokens and --bos are for heads; with --model the tokens are those of task.json"
             )
         made, task = import_model(folder, output, spec=spec)
+        imported = read_model_config(Path(output) / "config.json").imported
+        left_out = () if imported is None else imported.files
         if as_json:
             print_json({
                 "checkpoint": folder, "written": output, "family": made.config.family, "layers": made.config.layers,
-                "automaton": task.automaton.name, "labels": task.sampler.labels,
+                "automaton": task.automaton.name, "labels": task.sampler.labels, "left_out": list(left_out),
             })  # fmt: skip
         else:
             say_written(output)
+            _say_left_out(left_out)
         return
+    from ..models.fla._importing import import_heads, write_heads
+
     found = import_heads(
         folder, tokens=chosen, bos=bos, words=words, length=length, seed=seed, max_entries=max_entries
     )
@@ -405,9 +423,10 @@ def import_hybrid(
       mirrormata import hybrid checkpoint --spec S3 -o s3-part
       mirrormata import hybrid checkpoint --layers 1 -o first-layer --json
     """
+    require_folder(folder, "the checkpoint's folder")
+    refuse_input_as_output(output, folder, around=True)
     from ..models.fla._conversion import import_hybrid as write
 
-    refuse_input_as_output(output, folder, around=True)
     part, task = write(folder, output, layers=layers, spec=spec)
     if as_json:
         print_json({

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..foundation._errors import InputError
+from ..foundation._errors import InputError, LimitError
+from ..foundation._files import is_there, shown_path
 from .help import MODEL, MODELS, TASK, TRAINING, complete_spec
 from .options import SPEC_HELP, Group, Json, Sets, entries_set, one_of
 from .output import print_columns, print_json, print_sentence, print_table, say, show_work
@@ -241,6 +242,7 @@ def train(
       mirrormata train parity -o runs/parity --protocol formal_language_prefix --seeds 4
       mirrormata train S3 --householders 2 --lengths 64 --dry-run
     """
+    _check_training_arguments(spec, output, device, dry_run, processes, set_ or [])
     from ..models._layer_names import is_layer_name, name_layer
     from ..models._records import set_entry
     from ..models.training._experiment import experiment_from_dict, read_toml, shrink_model
@@ -258,10 +260,7 @@ def train(
     if dry_run:
         _print_estimate(experiment, spec, processes, as_json)
         return
-    if output is None:
-        raise InputError("--output is missing: name a folder for the training, or give --dry-run")
-    if processes is not None:
-        raise InputError("--processes is for --dry-run; a training has the processes that torchrun starts")
+    assert output is not None  # as was checked
     from ..models.training._train import train as run
     from .training_display import show_training
 
@@ -280,6 +279,42 @@ def train(
         result = outcome.result
         for test in (result, *result.get("other_precisions", []), *result.get("other_weights", [])):
             _print_result(test, outcome.contract.labels)
+
+
+def _check_training_arguments(
+    spec: str,
+    output: str | None,
+    device: str | None,
+    dry_run: bool,
+    processes: int | None,
+    assignments: list[str],
+) -> None:
+    """Refuse what can be seen to be wrong before torch is loaded: the task's name or file, options that do not go together, a device."""
+    from ..constructions._spec import automaton_from_spec
+    from ..models._evaluation_arguments import check_device_name
+    from ..models.tasks._automaton import OTHER_TASKS, AutomatonTask
+    from ..models.tasks._task import TaskSettings
+
+    for text in assignments:
+        _assignment(text)
+    if output is None and not dry_run:
+        raise InputError("--output is missing: name a folder for the training, or give --dry-run")
+    if processes is not None and not dry_run:
+        raise InputError("--processes is for --dry-run; a training has the processes that torchrun starts")
+    if device is not None:
+        check_device_name(device)
+    if spec.endswith(".toml"):
+        if not is_there(spec):
+            raise InputError(f"{shown_path(spec)}: no such file")
+        return
+    if is_there(spec) or spec in ("text", "recall") or spec.startswith(("regex:", *OTHER_TASKS)):
+        return
+    try:
+        automaton_from_spec(spec, max_states=1, max_transitions=1)  # only whether there is such a name
+    except LimitError:
+        return
+    except InputError:
+        _ = AutomatonTask(TaskSettings(spec=spec)).automaton  # which says what is meant
 
 
 def _print_estimate(experiment: Experiment, name: str, processes: int | None, as_json: bool) -> None:
@@ -357,25 +392,40 @@ def evaluate(
       mirrormata eval runs/parity --lengths 256,4096
       mirrormata eval examples/models/s4 --words 64 --json
     """
+    from ..models._evaluation_arguments import check_evaluation_arguments
+
+    # all that is wrong in the command itself is told before torch is loaded, which takes seconds
+    chosen = None if lengths is None else _lengths(lengths, "--lengths")
+    arithmetic: Any = one_of(precision, "--precision", "fp32", "bf16") or "fp32"
+    kept = one_of(weights, "--weights", "last", "average")
+    where = device or "auto"
+    check_evaluation_arguments(
+        folder, words=words, seed=seed, chunk=chunk, memory=memory, data=data, group=group, device=where
+    )
     from ..models._evaluation_file import evaluate_folder
 
     with show_work("testing") as progress:
         outcome = evaluate_folder(
-            folder, lengths=None if lengths is None else _lengths(lengths, "--lengths"), words=words, seed=seed,
-            data=data, group=group, chunk=chunk, device=device or "auto", memory=memory,
-            precision=one_of(precision, "--precision", "fp32", "bf16") or "fp32",
-            weights=one_of(weights, "--weights", "last", "average"), progress=progress,
+            folder, lengths=chosen, words=words, seed=seed, data=data, group=group, chunk=chunk, device=where,
+            memory=memory, precision=arithmetic, weights=kept, progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(outcome.as_json())
         return
-    print_table(outcome.contract.task, outcome.contract.rows()[1:])
+    print_table(outcome.contract.task, outcome.facts())
     facts = outcome.as_json()
     _print_result(facts, outcome.contract.labels)
     if "memory" in facts:
         _print_memory(facts)
     if "part" in facts:
         print_sentence(f"The model is a part {facts['part']}.")
+
+
+def _first_column(result: dict[str, Any]) -> tuple[str, list[str]]:
+    """The heading and cells that tell models apart: their seeds; an import has no seed of a training."""
+    if "imported" in result:
+        return "model", ["imported"] * len(result["seeds"])
+    return "seed", [str(seed) for seed in result["seeds"]]
 
 
 def _print_result(result: dict[str, Any], labels: str) -> None:
@@ -386,14 +436,15 @@ def _print_result(result: dict[str, Any], labels: str) -> None:
         _print_whole_words(result)
         return
     lengths = list(result["accuracy"])
-    headings = ["seed", *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
+    first, names = _first_column(result)
+    headings = [first, *(f"accuracy {x}" for x in lengths), *(f"exact {x}" for x in lengths)]
     rows = [[*headings, "longest ≥ 90 %", "first failure"]]
-    for i, seed in enumerate(result["seeds"]):
+    for i, name in enumerate(names):
         shown = [result["accuracy"][x][i] for x in lengths] + [result["exact"][x][i] for x in lengths]
         failure = result["first_failure"][i]
         rows.append(
             [
-                str(seed),
+                name,
                 *("-" if x is None else f"{x:.4f}" for x in shown),
                 f"{result['longest_90'][i]:,}",
                 "none"

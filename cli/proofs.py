@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +24,10 @@ from .options import (
     automaton_of,
     construct_if_spec,
 )
-from .output import print_columns, print_json, print_table, say, say_written, show_work
+from .output import print_columns, print_json, print_sentence, print_table, say, say_written, show_work
+
+if TYPE_CHECKING:
+    from ..theory.spectra._model import ModelSpectrum
 
 
 def register(app: typer.Typer) -> None:
@@ -165,6 +169,21 @@ def prove(
         raise typer.Exit(1)
 
 
+ROUNDED = 1e-9
+"""A distance within which a matrix whose norm is above 1 may be a rounded one of norm 1, which is said and not assumed."""
+
+
+def _may_be_rounded(found: ModelSpectrum, max_dim: int) -> bool:
+    """Whether some norm is above 1, and none by more than `ROUNDED`."""
+    from ..theory.spectra._within import norm_within
+
+    above = [letter for letter in found.letters if not letter.norm.holds]
+    return bool(above) and all(
+        norm_within(letter.matrix, Fraction(ROUNDED), max_dim=max_dim, name=letter.label).holds
+        for letter in above
+    )
+
+
 def spectrum(
     model: Annotated[
         str,
@@ -195,6 +214,14 @@ def spectrum(
         int, typer.Option(help="Largest number of distinct letter matrices in a head.")
     ] = 2_000,
     max_products: Annotated[int, typer.Option(help="Largest number of distinct products in a head.")] = 2_000,
+    within: Annotated[
+        float,
+        typer.Option(
+            metavar="R",
+            help="Judge rank, norm and stability within the distance R in the spectral norm, such as 1e-9, for matrices that were rounded or "
+            "are means. The output repeats R.",
+        ),
+    ] = 0.0,
     as_json: Json = False,
 ) -> None:
     """Enclose and classify the eigenvalues of every letter's matrix.
@@ -214,7 +241,12 @@ def spectrum(
     held = construct_if_spec(model, table=True)
     with show_work("computing eigenvalues"):
         found = spectrum_of_model(
-            held, products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products
+            held,
+            products=products,
+            max_dim=max_dim,
+            max_letters=max_letters,
+            max_products=max_products,
+            within=within,
         )
     if picture is not None:
         from ..theory.spectra._picture import draw_spectrum
@@ -224,6 +256,12 @@ def spectrum(
         print_json(found.to_json())
     else:
         print_columns(model, found.rows())
+        for note in found.notes:
+            print_sentence(f"{note[:1].upper()}{note[1:]}.")
+        if not within and model.endswith(".npz") and _may_be_rounded(found, max_dim):
+            print_sentence(
+                f"Floats are taken as they are. Where they were rounded: within {ROUNDED:g}, every norm is at most 1 (--within {ROUNDED:g})."
+            )
         for line in found.product_lines():
             say(line)
         say_written(picture)

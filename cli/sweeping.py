@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
+from ..foundation._files import is_there, shown_path
 from .help import MODELS
 from .models import Logs, Minutes
 from .options import Json
@@ -90,6 +91,17 @@ def sweep(
       mirrormata sweep grid.toml -o results --minutes 60
       mirrormata sweep grid.toml -o results --on slurm --gpus 1 --time-limit 240
     """
+    given = {
+        "workers": workers,
+        "gpus": gpus or None,
+        "partition": partition,
+        "time_limit": time_limit,
+        "slurm": slurm,
+    }
+    where, parameters = _system(on, given), _parameters(slurm)
+    if not is_there(file):
+        raise InputError(f"{shown_path(file)}: no such file")
+    # here, so that what is wrong in the command is told before torch is loaded, which takes seconds
     from ..models.sweeps._run import SweepFolder, run_sweep
     from ..models.sweeps._slurm import TIME_LIMIT
     from ..models.sweeps._submit import submit_sweep
@@ -103,14 +115,6 @@ def sweep(
 
         picture_format(picture)  # refused before anything is trained
     tell = partial(say, error=True)
-    given = {
-        "workers": workers,
-        "gpus": gpus or None,
-        "partition": partition,
-        "time_limit": time_limit,
-        "slurm": slurm,
-    }
-    where = _system(on, given)
     if table:
         pass
     elif where == "local" and workers is None:
@@ -118,7 +122,7 @@ def sweep(
     else:
         submit_sweep(
             wanted, place, where, workers=workers, minutes=minutes, logs=logs or [], partition=partition,
-            time_limit=TIME_LIMIT if time_limit is None else time_limit, gpus=gpus, parameters=_parameters(slurm), say=tell,
+            time_limit=TIME_LIMIT if time_limit is None else time_limit, gpus=gpus, parameters=parameters, say=tell,
         )  # fmt: skip
     if as_json:
         print_json(sweep_json(wanted, place))

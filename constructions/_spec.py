@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 
@@ -97,9 +99,14 @@ def automaton_from_spec(
                     f"{spec}: a file without an extension: name it after its format, {list_extensions()}"
                 ) from None
             unknown = str(error).startswith(f"{spec!r} is not a name of the library")
+            meant = nearest_prefix(spec, [f.prefix for f in all_formats() if f.prefix]) if unknown else None
+            if meant is not None:
+                raise InputError(f"{spec!r} is not a name of the library; did you mean {meant}?") from None
             if unknown and spec.isprintable() and _PATTERN.search(spec):
                 joined = " A" if str(error).endswith("?") else "; a"
-                raise InputError(f"{error}{joined} pattern is written regex:{spec}") from None
+                raise InputError(
+                    f"{error}{joined} pattern is written regex:{_split_prefix(spec)[1]}"
+                ) from None
             raise
         return _restart_and_minimise(automaton, start, track or "state", automaton.name)
     given |= {"track": track, "start": start, "max_states": max_states}
@@ -112,6 +119,31 @@ def automaton_from_spec(
     rest_start = None if "start" in found.options else start
     rest_track: Track = "state" if "track" in found.options or track is None else track
     return _restart_and_minimise(read, rest_start, rest_track, spec)
+
+
+def nearest_prefix(spec: str, prefixes: Sequence[str]) -> str | None:
+    """The same SPEC with the nearest prefix, for one whose prefix is unknown.
+
+    Args:
+        spec: what was given.
+        prefixes: the prefixes that are known, with their colons.
+
+    Returns:
+        The SPEC that may be meant; None where it has no prefix, or none is near.
+
+    Examples:
+        >>> nearest_prefix("re:(ab)*", ["regex:"])
+        'regex:(ab)*'
+    """
+    head, rest = _split_prefix(spec)
+    near = get_close_matches(head.lower(), [prefix.removesuffix(":") for prefix in prefixes], 1, 11 / 20)
+    return f"{near[0]}:{rest}" if head and near and spec.isprintable() else None
+
+
+def _split_prefix(spec: str) -> tuple[str, str]:
+    """The letters before the first colon, and what follows it; no letters where there is no such prefix."""
+    found = re.fullmatch("([A-Za-z][A-Za-z_-]*):(.+)", spec)
+    return (found[1], found[2]) if found else ("", spec)
 
 
 def _format_of(spec: str) -> Format | None:

@@ -361,6 +361,18 @@ def is_own_file(path: str | Path) -> bool:
     return any(mark in head for mark in marks)
 
 
+def require_folder(folder: str | Path, needed: str) -> None:
+    """`InputError` where there is no such folder.
+
+    Args:
+        folder: the folder to read.
+        needed: what it is to be, such as `the folder of a checkpoint`.
+    """
+    if not is_folder(folder):
+        what = f"is a file, {needed} is needed" if is_there(folder) else f"no such folder; give {needed}"
+        raise InputError(f"{shown_path(folder)}: {what}")
+
+
 def refuse_input_as_output(output: str | Path | None, *inputs: str | Path, around: bool = False) -> None:
     """`InputError` where writing `output` would replace one of the files or folders that are read.
 

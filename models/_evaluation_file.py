@@ -19,11 +19,12 @@ import torch
 from torch import Tensor, nn
 
 from ..foundation._errors import InputError
-from ..foundation._files import is_file, is_folder, is_there, path_of, shown_path
+from ..foundation._files import is_file, is_folder, path_of, shown_path
 from ..foundation._text import html_table, one_line
 from ._evaluation import Evaluation, evaluate, length_text, longest_of
+from ._evaluation_arguments import check_evaluation_arguments, check_model_place
 from ._model import Block, Model, state_count
-from ._model_file import load_model, read_model_config
+from ._model_file import Imported, load_model, read_model_config
 from .layers._seeded import ReadsFirst, State
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import TaskContract, read_contract
@@ -116,6 +117,9 @@ class FolderEvaluation:
         parameters: the number of parameters of a model.
         state: how many numbers a model keeps from one token to the next; None where the state grows with the word.
         part: what of a checkpoint the model is, in words; empty where it is the whole.
+        imported: which checkpoint of another library the model was read from; None for none.
+        layers: the number of layers of a model.
+        family: the family of its layers.
     """
 
     folder: str
@@ -128,6 +132,25 @@ class FolderEvaluation:
     parameters: int = 0
     state: int | None = None
     part: str = ""
+    imported: Imported | None = None
+    layers: int = 0
+    family: str = ""
+
+    def facts(self) -> list[tuple[str, str]]:
+        """What is to be known beside the figures, as rows of a table: of a training its contract, of an import its source.
+
+        Returns:
+            Labels and texts.
+        """
+        if self.imported is None:
+            return self.contract.rows()[1:]
+        return [
+            ("source", self.imported.source),
+            ("type", f"{self.imported.type}, read as the family {self.family}"),
+            ("layers", f"{self.layers:,}"),
+            ("parameters", f"{self.parameters:,}"),
+            *self.contract.reading_rows(),
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as plain values for JSON; layers are counted from 1.
@@ -141,6 +164,10 @@ class FolderEvaluation:
         }  # fmt: skip
         if self.part:
             facts["part"] = self.part
+        if self.imported is not None:
+            facts["imported"] = {
+                "source": self.imported.source, "type": self.imported.type, "family": self.family, "layers": self.layers,
+            }  # fmt: skip
         if self.memory is not None:
             facts["memory"] = {
                 "letters": self.memory,
@@ -213,16 +240,10 @@ def evaluate_folder(
         LimitError: the words are too many or too long for memory.
     """
     place, folder = path_of(folder, "folder"), str(folder)
-    if not is_folder(place):
-        what = "is a file, and a folder is needed" if is_there(place) else "no such folder"
-        raise InputError(f"{shown_path(folder)}: {what}; give a model folder, or what `train` wrote")
+    check_evaluation_arguments(
+        folder, words=words, seed=seed, chunk=chunk, memory=memory, data=data, group=group, device=device
+    )
     folders = _model_folders(place, weights)
-    if words < 1 or chunk < 2:
-        raise InputError(
-            f"eval: words {words}, chunk {chunk}: at least 1 word and chunks of 2 tokens are needed"
-        )
-    if seed < 0:
-        raise InputError(f"eval: seed {seed}: give a number from 0")
     contract = read_contract(folders[0] / "task.json")
     task: Task = task_from_settings(contract.settings)
     if isinstance(task, LanguageTask):
@@ -259,6 +280,7 @@ def evaluate_folder(
     return FolderEvaluation(
         folder, contract, chosen, seen, memory, tuple(zip(runs[1:], shorter, strict=True)),
         written.weights, model.parameter_count, state_count(model.config), written.part,
+        written.imported, model.config.layers, model.config.family,
     )  # fmt: skip
 
 
@@ -267,9 +289,7 @@ def _model_folders(place: Path, weights: Weights | None) -> list[Path]:
     single = is_file(place / "config.json")
     folders = [place] if single else sorted(place.glob("seed-*"), key=_number)
     if not folders:
-        raise InputError(
-            f"{shown_path(place)}: holds no model (config.json) and no seeds (seed-0, ...); train to the end first"
-        )
+        check_model_place(str(place))  # which refuses it
     kinds = {read_model_config(one / "config.json").weights for one in folders}
     if (weights is None and len(kinds) == 1) or kinds == {weights}:
         return folders

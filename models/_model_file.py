@@ -40,11 +40,27 @@ from .tasks._kinds import task_from_settings
 FORMAT = "mirrormata-model/1"
 
 
+class Imported(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where an imported model comes from.
+
+    Attributes:
+        source: the path of the checkpoint, as it was given.
+        type: its model type.
+        entries: the entries of its configuration that do not describe its layers, as they were.
+        files: the names of its files that were not read, such as those of a tokenizer.
+    """
+
+    source: str
+    type: str
+    entries: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
+
+
 class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `config.json` holds: the format, the model's shape, and the seed that its weights were first drawn from.
 
     `weights` says that they are a moving average of a training's weights; without the entry they are those after its last step. `part`
-    says what of a checkpoint the model is, where it is not the whole.
+    says what of a checkpoint the model is, where it is not the whole. `imported` says which checkpoint of another library it was.
     """
 
     format: str
@@ -52,6 +68,7 @@ class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     weights: Literal["last", "average"] = "last"
     part: str = ""
+    imported: Imported | None = None
 
 
 def read_model_config(path: str | Path) -> ModelFile:
@@ -77,6 +94,7 @@ def save_model(
     task: Mapping[str, Any],
     weights: Literal["last", "average"] = "last",
     part: str = "",
+    imported: Imported | None = None,
 ) -> None:
     """Write the model of one seed as a folder, by way of a temporary folder; an existing model is replaced.
 
@@ -86,6 +104,7 @@ def save_model(
         task: the description of letters and classes for `task.json`, as `TaskContract.as_json` gives it.
         weights: `average` for a moving average of a training's weights, `last` for those after its last step, or of no training.
         part: what of a checkpoint the model is, in words; empty where it is the whole.
+        imported: which checkpoint of another library it was; None for none.
 
     Raises:
         InputError: the model has several seeds, or the path exists but is not a model folder.
@@ -98,6 +117,8 @@ def save_model(
             document["weights"] = weights
         if part:
             document["part"] = part
+        if imported is not None:
+            document["imported"] = msgspec.to_builtins(imported)
         write_text(place / "config.json", json.dumps(document, indent=2) + "\n")
         write_text(place / "task.json", json.dumps(dict(task), indent=2, ensure_ascii=False) + "\n")
         tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}

@@ -289,6 +289,7 @@ def spectrum_of_model(
     max_dim: int = 64,
     max_letters: int = 2_000,
     max_products: int = 2_000,
+    within: float = 0.0,
 ) -> ModelSpectrum:
     """Enclose and classify the eigenvalues of every letter of a model that consists of matrices; see `model_spectrum`.
 
@@ -299,6 +300,7 @@ def spectrum_of_model(
         max_dim: the largest dimension of a matrix.
         max_letters: the largest number of distinct letter matrices.
         max_products: the largest number of distinct products.
+        within: a distance within which ranks, norms and stability are judged, for matrices that were rounded (`model_spectrum`).
 
     Returns:
         The spectra of all heads.
@@ -309,7 +311,7 @@ def spectrum_of_model(
     """
     source = open_source(model)
     limits: dict[str, Any] = {
-        "products": products, "max_dim": max_dim, "max_letters": max_letters, "max_products": max_products,
+        "products": products, "max_dim": max_dim, "max_letters": max_letters, "max_products": max_products, "within": within,
     }  # fmt: skip
     if source.kind == "fla":
         with needed_by(f"{source.name}: an FLA checkpoint"):

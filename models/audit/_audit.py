@@ -79,6 +79,22 @@ class Audit:
                 rows.append([str(len(at)), part, "", "", "", "not covered" if _is_attention(part) else ""])
         return rows
 
+    def legend(self) -> list[str]:
+        """What the columns of `rows` are, in sentences; empty where no layer is recurrent."""
+        if not self.recurrences:
+            return []
+        columns = [
+            "layers: how many have the kind; a layer with two kinds counts for both",
+            "transition: the matrix A(x) by which a token x multiplies the state",
+        ]
+        if any(kind.beta for kind in self.recurrences):
+            columns.append(
+                "β‖k‖²: its range, for factors I - β k kᵀ, which have the eigenvalue 1 - β‖k‖²; above 1 it is negative, 2 is a reflection"
+            )
+        if any(kind.gate for kind in self.recurrences):
+            columns.append("gates: the range of the numbers that multiply the state beside the factors")
+        return [*columns, "eigenvalues of a token: those that A(x) can have, whatever the weights are"]
+
     def to_json(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON."""
         return {

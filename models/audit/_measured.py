@@ -119,8 +119,8 @@ class WeightsAudit:
         first, last = self.settings.products[0], self.settings.products[-1]
         rows = [
             [
-                "layer", f"β‖k‖²\n> 1, {NEAR_REFLECTION:g}", f"λ < 0,\nn = {first}", f"not real,\nn = {first}", f"not real,\nn = {last}",
-                f"rotates,\nn = {last}", "memory", "rank",
+                "layer", f"% with\nβ‖k‖²\n> 1, {NEAR_REFLECTION:g}", f"% with\nλ < 0,\n{_tokens(first)}", f"% not\nreal,\n{_tokens(first)}",
+                f"% not\nreal,\n{_tokens(last)}", f"% that\nrotate,\n{_tokens(last)}", "memory,\ntokens", "rank of\na state",
             ]
         ]  # fmt: skip
         for layer in self.layers:
@@ -144,21 +144,36 @@ class WeightsAudit:
     def legend(self) -> list[str]:
         """What the columns of `rows` are, in sentences, with thresholds, and the arithmetic."""
         s = self.settings
+        first, last = s.products[0], s.products[-1]
+        matrix = (
+            "the matrix by which a token multiplies the state"
+            if first == 1
+            else f"the product of the matrices of {first} tokens in a row"
+        )
+        longer = "" if first == last else f", or {_product(last)},"
         return [
-            f"Percentages of {self.tokens:,} tokens in all heads; for products, of those that begin at about {min(s.starts, self.tokens):,} of them. In brackets the "
-            "control, with every β‖k‖² at most 1 and no negative gate. n: tokens of a product. Rotates: a non-real eigenvalue that makes "
-            f"a full turn before it is halved, and is not halved within {s.lasting:g} tokens. Memory: median of the tokens until the norm of a "
-            "product is below 1/2. Rank: median effective rank of a state, of so many dimensions. Eigenvalues are real up to "
-            f"imaginary parts of {TOLERANCE:g}, and negative below -{TOLERANCE:g}.",
+            f"Percentages are of {self.tokens:,} tokens in all heads; of products of several tokens, of those that begin at about "
+            f"{min(s.starts, self.tokens):,} of them. In brackets the control: the same with every β‖k‖² at most 1 and no negative gate.",
+            f"λ < 0, not real: {matrix}{longer} has an eigenvalue λ that is real and below -{TOLERANCE:g}, or whose imaginary part is above "
+            f"{TOLERANCE:g}.",
+            f"β‖k‖² > 1, {NEAR_REFLECTION:g}: a factor I - β k kᵀ of the token has a negative eigenvalue 1 - β‖k‖², and one near the -1 of a "
+            "reflection. A dash: there are no factors.",
+            f"rotate: a non-real eigenvalue makes a full turn before it is halved, and is not halved within {s.lasting:g} tokens.",
+            "memory: median of the tokens until the norm of the product of all transitions is below 1/2. rank: median effective rank of a "
+            "head's state, of so many dimensions.",
             f"Arithmetic: {self.arithmetic}.",
         ]
 
     def details_legend(self) -> list[str]:
         """What the columns of `tables` are beyond those of `rows`, in sentences."""
         return [
-            "Lasting: a negative eigenvalue that is not halved so fast. Moduli are those of a token, |λ|^(1/n); they, angles, half-lives in "
-            "tokens, β‖k‖², gates and angles between keys are medians. Keys: the angle between the lines of consecutive keys, within a token and "
-            "from a token to the next. Products and memory of a class begin at its tokens. A dash: nothing was measured.",
+            "Products of n tokens: n is the number of tokens in a row whose matrices are multiplied. lasting: a negative eigenvalue that is not "
+            f"halved within {self.settings.lasting:g} tokens. modulus: that of one token, |λ|^(1/n), of the negative eigenvalues and of those that are not real. "
+            "angle and half-life, in tokens: of those that are not real.",
+            "Heads are numbered LAYER.HEAD; products and memory of a class of tokens begin at its tokens. Moduli, angles, half-lives, β‖k‖², "
+            "gates and ranks are medians. gate: what multiplies the state beside the factors. angle of keys: between the lines of "
+            "consecutive keys, within a token and from a token to the next. tokens to norm 1/2 and 1/e: until the norm of the product of all "
+            "transitions is below. A dash: nothing was measured.",
         ]
 
     def notes(self) -> list[str]:
@@ -192,7 +207,17 @@ class WeightsAudit:
 
     def _products(self, part: AuditedPart) -> list[list[str]]:
         rows = [
-            ["n", "λ < 0", "lasting", "modulus", "not real", "rotates", "angle", "modulus", "half-\nlife"]
+            [
+                "n",
+                "% with\nλ < 0",
+                "% that\nlast",
+                "modulus\nof λ < 0",
+                "% not\nreal",
+                "% that\nrotate",
+                "angle",
+                "modulus of\nnot real",
+                "half-\nlife",
+            ]
         ]
         control: tuple[ProductFacts | None, ...] = part.control or (None,) * len(part.products)
         for p, c in zip(part.products, control, strict=True):
@@ -210,8 +235,8 @@ class WeightsAudit:
         first = self.settings.products[0]
         rows = [
             [
-                what, "β‖k‖²", "> 1", f"> {NEAR_REFLECTION:g}", "gate", f"λ < 0,\nn = {first}", f"not real,\nn = {first}",
-                f"not real,\nn = {last}", f"rotates,\nn = {last}",
+                what, "β‖k‖²", "% with\nβ‖k‖²\n> 1", f"% with\nβ‖k‖²\n> {NEAR_REFLECTION:g}", "gate", f"% with\nλ < 0,\n{_tokens(first)}",
+                f"% not\nreal,\n{_tokens(first)}", f"% not\nreal,\n{_tokens(last)}", f"% that\nrotate,\n{_tokens(last)}",
             ]
         ]  # fmt: skip
         for name, part in parts:
@@ -227,7 +252,17 @@ class WeightsAudit:
         return rows + _more(more, rows)
 
     def _lengths(self, what: str, parts: list[tuple[str, AuditedPart]], more: int) -> list[list[str]]:
-        rows = [[what, "tokens", "keys\nwithin", "keys\nbetween", "memory\n1/2", "memory\n1/e", "rank"]]
+        rows = [
+            [
+                what,
+                "tokens",
+                "angle of\nkeys within",
+                "angle of\nkeys between",
+                "tokens to\nnorm 1/2",
+                "tokens to\nnorm 1/e",
+                "rank of\na state",
+            ]
+        ]
         for name, part in parts:
             rows.append(
                 [
@@ -270,6 +305,14 @@ class WeightsAudit:
     def _repr_html_(self) -> str:
         first, *rest = self.rows()
         return html_table(self.headline, rest, first)
+
+
+def _tokens(n: int) -> str:
+    return "1 token" if n == 1 else f"{n} tokens"
+
+
+def _product(n: int) -> str:
+    return f"the product of those of {n} tokens in a row"
 
 
 def _percent(share: float) -> str:

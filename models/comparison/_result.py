@@ -287,8 +287,11 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
             "snapped to",
             c.snapped.reason if c.snapped.lrnn is None else f"{c.snapped.lrnn.construction} (certifiable)",
         ),
-        ("first wrong answer", f"token {h.observed:,}" if h.observed else f"none in {h.length:,} letters"),
-        ("right at least to", _bounds(c)),
+        (
+            "first wrong answer",
+            f"{f'token {h.observed:,}' if h.observed else f'none in {h.length:,} letters'}, by the model's own read-out",
+        ),
+        ("proved right to", describe_bounds(h, exact=c.snapped.lrnn is not None)),
     ]
     if h.spread is not None:
         rows.append(
@@ -408,18 +411,39 @@ def _classes(c: Comparison, h: HeadComparison) -> list[list[str]]:
     return rows
 
 
-def _bounds(c: Comparison) -> str:
-    h = c.horizon
-    parts = []
+def describe_bounds(h: Horizon, *, exact: bool) -> str:
+    """The bounds, what they hold for, and where the first wrong answer lies beside them.
+
+    Args:
+        h: the lengths.
+        exact: whether the heads were snapped to an exact linear RNN.
+
+    Returns:
+        One or two sentences.
+    """
+    bounds: list[tuple[int, str, str]] = []
     if h.least_beta is not None and h.beta is not None:
-        parts.append(f"{h.beta:,} by the least β‖k‖² = {h.least_beta:.7g} alone")
+        bounds.append((h.beta, f"the least β‖k‖² = {h.least_beta:.7g} alone", "β"))
     if h.rounding is not None:
-        parts.append(f"{h.rounding:,} by rounding to {h.dtype}")
+        bounds.append((h.rounding, f"rounding to {h.dtype}", "rounding"))
     if h.drift is not None:
-        parts.append(f"{h.drift:,} by drift from the snapped letters")
-    if parts:
-        return f"{'; '.join(parts)} (if answers are read by the nearest code; the model's own read-out can fail earlier, or later)"
-    return "no limit found" if c.snapped.lrnn is not None else "no bound applies"
+        bounds.append((h.drift, "drift from the snapped letters", "drift"))
+    if not bounds:
+        return "no limit found" if exact else "no bound applies"
+    listed = "; ".join(f"{length:,} by {cause}" for length, cause, _ in bounds)
+    text = f"{listed} (where the nearest code is the answer; the model's own read-out can fail earlier, or later)."
+    if h.observed is None:
+        return f"{text} No wrong answer was met."
+    behind = [f"{length:,}" for length, _, _ in bounds if length < h.observed]
+    ahead = [(f"{length:,}", cause) for length, _, cause in bounds if length >= h.observed]
+    parts = [f"beyond {' and '.join(behind)}"] if behind else []
+    if ahead:
+        causes = " or ".join(cause for _, cause in ahead)
+        lengths = " and ".join(length for length, _ in ahead)
+        parts.append(
+            f"before {lengths}, so {causes} does not explain it: another error or the model's own read-out does"
+        )
+    return f"{text} The first wrong answer, token {h.observed:,}, comes {', and '.join(parts)}."
 
 
 def describe_prediction(at: int, fit: int) -> str:

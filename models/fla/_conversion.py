@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from torch import Tensor
 
 from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
+from ...foundation._files import is_file
 from .._config import ModelConfig
 from .._evaluation import length_text
 from .._model import Model
-from .._model_file import automaton_model, save_model
+from .._model_file import Imported, automaton_model, read_model_config, save_model
 from ..tasks._automaton import AutomatonTask
 from ..tasks._task import TaskSettings
 from ._equivalent import as_fla_wiring
@@ -24,6 +26,7 @@ from ._export import FlaCheckpoint
 from ._folder import check_read, drop_tied, read_config, read_tensors
 from ._hybrid import HYBRIDS, HybridPart, read_hybrid
 from ._layer import FlaLayer, load_layers
+from ._model import HARMLESS
 from ._task import AUTOMATON, FlaTask, read_task
 
 
@@ -125,7 +128,7 @@ def import_model(
         InputError: the checkpoint cannot be read, or its letters or answers are not the automaton's.
     """
     model, task, contract = _with_task(read_fla_model(folder), folder, spec, product)
-    save_model(output, model, contract)
+    save_model(output, model, contract, imported=_origin(folder))
     return model, task
 
 
@@ -170,7 +173,7 @@ def import_hybrid(
     """
     part = read_hybrid(folder, layers)
     model, task, contract = _with_task(part.model, folder, spec, product)
-    save_model(output, model, contract, part=part.part)
+    save_model(output, model, contract, part=part.part, imported=_origin(folder))
     return replace(part, model=model), task
 
 
@@ -226,11 +229,33 @@ def _with_task(
     return model, automaton_task, contract.as_json()
 
 
+_WEIGHTS = re.compile(r".*\.(safetensors|bin|pt|pth)(\.index\.json)?")
+_OWN = frozenset(("model_type", "architectures", "auto_map", "dtype", "torch_dtype"))
+"""Harmless entries that an export writes itself, or that name files of code, which it does not write."""
+
+
+def _origin(folder: str | Path) -> Imported:
+    """Which checkpoint a model is read from, what its configuration says beside the layers, and the files that are not read."""
+    layers = load_layers()
+    config = read_config(folder, (*layers, *HYBRIDS))
+    kind = config["model_type"]
+    kept = (HARMLESS | layers[kind].ignored) - _OWN if kind in layers else frozenset()
+    files = sorted(
+        path.name
+        for path in Path(folder).iterdir()
+        if is_file(path)
+        and path.name not in ("config.json", "task.json")
+        and not _WEIGHTS.fullmatch(path.name)
+    )
+    entries = {entry: value for entry, value in config.items() if entry in kept}
+    return Imported(str(folder), kind, entries, tuple(files))
+
+
 def trained_checkpoint(folder: str | Path) -> tuple[FlaCheckpoint, float]:
     """A model folder as a checkpoint that FLA's own classes load.
 
     A model of a family with FLA's wiring is written weight for weight. One of the family `deltaproduct` is first written in FLA's wiring
-    (`as_fla_wiring`).
+    (`as_fla_wiring`). Of a model that `import_model` read, the entries of the configuration that do not describe its layers are kept.
 
     Args:
         folder: a model folder, whose task is an automaton's.
@@ -264,9 +289,15 @@ def trained_checkpoint(folder: str | Path) -> tuple[FlaCheckpoint, float]:
         tokens[before[0]] if before else None,
         _settings(task),
     )
-    config |= {"bos_token_id": given.bos}
+    imported = read_model_config(Path(folder) / "config.json").imported
+    if imported is not None and imported.type == config["model_type"]:
+        known = HARMLESS | layer_of(model).ignored  # whatever the folder says, nothing that describes layers
+        config |= {entry: value for entry, value in imported.entries.items() if entry in known - _OWN}
+    if given.bos is not None or imported is None:
+        config |= {"bos_token_id": given.bos}
+    left_out = imported.files if imported is not None else ()
     arrays = {name: np.asarray(value.numpy()) for name, value in tensors.items()}
-    return FlaCheckpoint(config, arrays, given, {}), difference
+    return FlaCheckpoint(config, arrays, given, {}, left_out), difference
 
 
 @torch.no_grad()

@@ -327,12 +327,14 @@ class FlaCheckpoint:
             since normed keys that are rounded to the dtype are exact, so are the values that are written and the float32 state,
             and the read-out of every code is right; 0: one is read wrongly. Keys that are normed in float32 are shorter than 1 by FLA's ε: in
             fp32, and in `GatedDeltaProduct`'s recurrent kernel, where the horizon of fp32 is that of every exact dtype.
+        left_out: the files beside the checkpoint that a model was imported from, such as those of a tokenizer; they are not written.
     """
 
     config: dict[str, Any]
     tensors: dict[str, Floats]
     task: FlaTask
     horizons: dict[str, int | None]
+    left_out: tuple[str, ...] = ()
 
 
 def fla_checkpoint(lrnn: RealisationLike, *, max_entries: int = MAX_ENTRIES) -> FlaCheckpoint:

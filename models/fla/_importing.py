@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +35,8 @@ def fla_heads(
 ) -> tuple[tuple[LearnedHead, ...], str | None]:
     """All heads, `head LAYER.HEAD` counted from 1, equal ones once; and a note where their letters depend on the context.
 
-    `copies` counts heads through all layers. One layer without convolution has one transition per letter, found
-    exactly, with its factors. Else `words` random words of `length` letters are read, drawn with `seed`, each letter at
+    `copies` counts heads through all layers. In the first layer of a model without convolution a letter has one transition, found
+    with its factors. Else `words` random words of `length` letters are read, drawn with `seed`, each letter at
     least once; `A` and `B` are means, and `spread` is the largest distance of an A from them.
     """
     exact, letters = model.layers == 1 and not model.conv, len(model.letters)
@@ -60,6 +61,7 @@ def fla_heads(
             np.add.at(A[i], word, a)
             np.add.at(B[i], word, b)
             seen[i].append((word, a))
+    first = model.forward(model.initial(letters), model.letters[np.arange(letters)])[2][0]
     heads: list[LearnedHead] = []
     for i, start in enumerate(starts):
         A[i] /= count[:, None, None, None]
@@ -67,10 +69,14 @@ def fla_heads(
         spread = np.zeros(len(start))
         for word, a in seen[i]:
             spread = np.maximum(spread, np.linalg.norm(a - A[i][word], 2, (2, 3)).max(0))
+        plain = i == 0 and not model.conv  # a letter's transition depends on no letter before
+        if plain:
+            A[i], B[i] = (y.astype(np.float64) for y in first.transitions())
+            spread[:] = 0
         for h, H in enumerate(start):
             factors = None
-            if exact:
-                beta, k, gate = (y.astype(np.float64) for y in (drives[0].beta, drives[0].k, drives[0].gate))
+            if plain:
+                beta, k, gate = (y.astype(np.float64) for y in (first.beta, first.k, first.gate))
                 factors = Factors(beta[:, :, h], k[:, :, h], gate[:, h])
             heads.append(
                 LearnedHead(
@@ -147,9 +153,14 @@ class FlaHead:
         decode = np.repeat(
             np.array([texts.index(text) for text in self.answers])[:, None], len(self.letters), 1
         )
+        factors: dict[str, Any] = {}
+        if (known := self.head.factors) is not None:
+            count = np.full(len(known.beta), known.beta.shape[1])
+            factors = {"beta": known.beta, "vector": known.keys, "factor_count": count, "gate": known.gate}
         model = NpzModel(
-            self.head.A, self.head.B, self.head.H0, self.codes, decode, tuple(self.letters), tuple(texts)
-        )
+            self.head.A, self.head.B, self.head.H0, self.codes, decode, tuple(self.letters), tuple(texts),
+            factors=factors, spread=self.head.spread,
+        )  # fmt: skip
         model.save(path)
 
 

@@ -104,7 +104,13 @@ def prove_fla(
 
 
 def fla_spectrum(
-    path: str, *, products: int = 0, max_dim: int = 64, max_letters: int = 2_000, max_products: int = 2_000
+    path: str,
+    *,
+    products: int = 0,
+    max_dim: int = 64,
+    max_letters: int = 2_000,
+    max_products: int = 2_000,
+    within: float = 0.0,
 ) -> ModelSpectrum:
     """Spectra of all heads of one layer without short convolution; see `model_spectrum`.
 
@@ -114,6 +120,7 @@ def fla_spectrum(
         max_dim: largest dimension of a matrix.
         max_letters: the largest number of distinct letter matrices.
         max_products: the largest number of distinct products.
+        within: the distance within which ranks, norms and stability are judged.
 
     Returns:
         The spectra of all heads.
@@ -131,7 +138,7 @@ def fla_spectrum(
             texts = dict(read_task(path, count).letters)
         return model_letter_spectrum(
             model, list(texts), list(texts.values()), path,
-            products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products,
+            products=products, max_dim=max_dim, max_letters=max_letters, max_products=max_products, within=within,
         )  # fmt: skip
     config, tensors = load_fla(path)
     if config["num_hidden_layers"] > 1 or config.get("use_short_conv", True):
@@ -154,7 +161,7 @@ def fla_spectrum(
             max_dim=max_dim, max_letters=max_letters, max_products=max_products,
         )  # fmt: skip
         spectra.append(replace(found.heads[0], name=head.name))
-    return ModelSpectrum(path, tuple(spectra))
+    return ModelSpectrum(path, tuple(spectra), found.notes, found.within)
 
 
 def _model(

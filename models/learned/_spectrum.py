@@ -97,7 +97,7 @@ def model_letter_spectrum(
             dict(zip(labels, matrices, strict=True)), name=f"{name}, {head.name}", **limits
         )  # fmt: skip
         spectra.append(replace(one.heads[0], name=head.name))
-    return ModelSpectrum(name, tuple(spectra))
+    return ModelSpectrum(name, tuple(spectra), one.notes, one.within)
 
 
 def multiply_exactly(beta: Floats, keys: Floats, gate: float) -> list[list[Number]]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ...constructions._spec import automaton_from_spec
+from ...constructions._spec import automaton_from_spec, nearest_prefix
 from ...constructions.automata._automaton import Automaton
 from ...constructions.automata._labels import label_text
 from ...constructions.library._groups import is_group_name
@@ -22,6 +22,9 @@ from ._task import Span, TaskSettings
 
 SIZES = 3
 """The first number of the seed of words' own lengths, as `TRAINING` is of their letters'."""
+
+OTHER_TASKS = ("text:", "package:", "tokens:", "asked_in_text:", "state_recall:")
+"""What SPECs of tasks begin with that are no automata; see `task_from_settings`."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,15 @@ class AutomatonTask:
     def automaton(self) -> Automaton:
         """The automaton that the SPEC names."""
         s = self.settings
-        return automaton_from_spec(
-            s.spec, alphabet=s.alphabet, split=s.split, start=s.start, group=s.group, product=s.product
-        )
+        try:
+            return automaton_from_spec(
+                s.spec, alphabet=s.alphabet, split=s.split, start=s.start, group=s.group, product=s.product
+            )
+        except InputError as error:
+            unknown, meant = f"{s.spec!r} is not a name of the library", nearest_prefix(s.spec, OTHER_TASKS)
+            if meant is None or not str(error).startswith(unknown) or str(error).endswith("?"):
+                raise
+            raise InputError(f"{unknown}; did you mean {meant}?") from None
 
     @cached_property
     def protocol(self) -> Published:

@@ -91,6 +91,19 @@ class TaskContract:
             ("fidelity", f"{_FIDELITIES[self.fidelity]} {self.source}" if self.source else self.fidelity),
         ]
 
+    def reading_rows(self) -> list[tuple[str, str]]:
+        """Return what is to be known of a model that was not trained on the task: what it reads and answers.
+
+        Returns:
+            Labels and texts, without those of a training.
+        """
+        return [
+            ("alphabet", f"{len(self.alphabet)} letters: {_some(self.alphabet)}"),
+            ("order", self.order),
+            ("answers", f"{self.labels}, {self.classes} classes, {'with' if self.bos else 'without'} BOS"),
+            ("test words", self.words),
+        ]
+
     def __repr__(self) -> str:
         return one_line(self, f"{self.task}, {self.classes} classes, {self.supervision}")
 

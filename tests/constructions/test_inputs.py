@@ -26,6 +26,7 @@ from mirrormata import Automaton, InputError, check, construct, plan, prove
 from mirrormata.constructions._conversions import as_automaton, from_aalpy, from_callable
 from mirrormata.constructions._exports import to_networkx, write_automaton
 from mirrormata.constructions._inspection import inspect_automaton, is_synchronising, reset_word
+from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.constructions.automata._automaton import separating_word
 from mirrormata.theory.pictures._automaton import svg_text
 
@@ -238,6 +239,20 @@ def test_wrong_lists_and_sets_are_one_line(given: Any, part: str) -> None:
 def test_from_transitions_names_the_way_for_sets() -> None:
     with pytest.raises(InputError, match="as_automaton takes such sets"):
         Automaton.from_transitions({"p": {"a": {"p"}}}, start="p")
+
+
+@pytest.mark.parametrize("prefix", ["re", "regexp", "Regex", "REGEX", "rgex", "reg-ex"])
+def test_a_wrong_prefix_is_told_the_nearest(prefix: str) -> None:
+    for pattern in ("(ab)*", "ab", "a:b"):
+        with pytest.raises(InputError, match=rf"; did you mean regex:{re.escape(pattern)}\?$"):
+            automaton_from_spec(f"{prefix}:{pattern}")
+
+
+def test_a_prefix_like_none_is_no_part_of_the_pattern() -> None:
+    with pytest.raises(InputError, match=r"; a pattern is written regex:\(ab\)\*$"):
+        automaton_from_spec("foo:(ab)*")
+    with pytest.raises(InputError, match=r"did you mean tomita:i"):
+        automaton_from_spec("tomta:3")
 
 
 def test_what_looks_like_a_pattern_is_told_how_one_is_written() -> None:

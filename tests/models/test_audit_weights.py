@@ -157,6 +157,12 @@ def test_every_linear_family(family: str, entries: dict[str, Any], tmp_path: Pat
     assert [layer["kind"] for layer in document["layers"]] == [kinds.get(family, "matrix")] * 2
     assert (found.layers[0].all.control is None) == (family not in kinds)
     assert len(found.rows()) == 3
+    legend = " ".join((*found.legend(), *found.details_legend()))
+    for heads in (found.rows()[0], *(rows[0] for _, rows in found.tables())):
+        for head in heads:  # a legend explains each column, or it says itself what it is
+            words = head.replace("\n", " ").removeprefix("% ").removeprefix("with ").removeprefix("that ")
+            plain = words in ("layer", "head", "class", "tokens", "n", "last")
+            assert plain or any(word.strip(",") in legend for word in words.split()[:2]), head
     assert all(len(set(map(len, rows))) == 1 for _, rows in found.tables())
     assert found.headline
     assert "not known" in " ".join(found.notes()) or family in kinds

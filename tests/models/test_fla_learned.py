@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from safetensors.numpy import save_file
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.foundation._errors import InputError, LimitError
+from mirrormata.models import spectrum_of_model
 from mirrormata.models.comparison._compare import compare
 from mirrormata.models.comparison._sources import load_learned
 from mirrormata.models.comparison._states import Sampling
@@ -23,6 +25,7 @@ from mirrormata.models.fla._learned import fla_spectrum, load_fla_learned, prove
 from mirrormata.models.fla._model import FlaModel, complete_config, expected_shapes
 from mirrormata.models.fla._task import FlaTask
 from mirrormata.models.learned._learned import LearnedHead
+from mirrormata.theory.proofs._npz_model import load_npz_model
 
 SHORT = Sampling(words=16, length=64, fit=16)
 PARITY = FlaTask({"0": 0, "1": 1}, {"0": 1, "1": 2}, 3)
@@ -111,9 +114,34 @@ def test_transitions_in_context_are_means(options: dict[str, Any], tmp_path: Pat
 def test_first_layer_of_two_has_letters_of_its_own(tmp_path: Path) -> None:
     config, tensors = load_fla(random_checkpoint(tmp_path / "x", num_hidden_layers=2))
     heads, _ = fla_heads(FlaModel(config, tensors))
-    assert [h.spread < 1e-12 for h in heads] == [True, True, False, False]
+    assert [h.spread == 0 for h in heads] == [True, True, False, False]
+    assert [h.factors is not None for h in heads] == [True, True, False, False]
     with pytest.raises(LimitError, match="raise `max_entries`"):
         fla_heads(FlaModel(config, tensors), max_entries=100)
+
+
+def test_files_of_heads_have_their_factors(tmp_path: Path) -> None:
+    """Rounded entry by entry, a product of one factor would have rank 3 and be unstable."""
+    for head in import_heads(exported("S3", tmp_path)):
+        head.write(tmp_path / "head.npz")
+        held, given = load_npz_model(tmp_path / "head.npz"), spectrum_of_model(tmp_path / "head.npz")
+        assert held.spread == 0
+        assert [letter.reflection_rank for letter in given.letters] == [0, 1, 1, 2, 2, 1]
+        assert all(letter.norm.holds and letter.is_stable for letter in given.letters)
+        assert "exact products of the gates and factors in the file" in given.notes[0]
+        alone = spectrum_of_model(replace(held, factors={}))
+        assert [letter.reflection_rank for letter in alone.letters] != [0, 1, 1, 2, 2, 1]
+        near = spectrum_of_model(replace(held, factors={}), within=1e-12)
+        assert [letter.reflection_rank for letter in near.letters] == [0, 1, 1, 2, 2, 1]
+        assert all(letter.norm.holds and letter.is_stable for letter in near.letters)
+        assert "judged within 1e-12" in near.notes[0]
+
+
+def test_files_of_means_say_how_far_contexts_lie_apart(tmp_path: Path) -> None:
+    heads = import_heads(random_checkpoint(tmp_path / "x", num_hidden_layers=2))
+    heads[-1].write(tmp_path / "head.npz")
+    assert load_npz_model(tmp_path / "head.npz").spread == heads[-1].head.spread > 1e-3
+    assert "A is a mean over contexts" in spectrum_of_model(tmp_path / "head.npz").notes[0]
 
 
 def test_answers_may_be_outputs_in_tokens_of_letters(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from mirrormata.constructions.formats.word_problem_csv import read_word_problem
 from mirrormata.foundation._errors import InputError
-from mirrormata.models.tasks._automaton import AutomatonTask, keep_last_labels
+from mirrormata.models.tasks._automaton import OTHER_TASKS, AutomatonTask, keep_last_labels
 from mirrormata.models.tasks._contract import read_contract, scaled_accuracy
 from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._sampling import IGNORED
@@ -224,6 +225,22 @@ def replace_product(settings: TaskSettings) -> TaskSettings:
     import msgspec
 
     return msgspec.structs.replace(settings, product="right")
+
+
+def test_a_wrong_prefix_of_a_task_is_told_the_nearest() -> None:
+    for wrong, meant in (
+        ("txt", "text"),
+        ("tokns", "tokens"),
+        ("pakage", "package"),
+        ("state-recall", "state_recall"),
+    ):
+        with pytest.raises(InputError, match=rf"; did you mean {meant}:x\?$"):
+            _ = task_from_settings(f"{wrong}:x").letters
+    with pytest.raises(InputError, match=r"; did you mean regex:\(ab\)\*\?$"):
+        _ = task_from_settings("re:(ab)*").letters
+    for prefix in OTHER_TASKS:  # each is the prefix of a task
+        with suppress(InputError):
+            assert not isinstance(task_from_settings(TaskSettings(spec=f"{prefix}parity")), AutomatonTask)
 
 
 def test_settings_are_checked() -> None:

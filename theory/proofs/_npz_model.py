@@ -2,7 +2,8 @@
 
 `A` `[letters, n, n]`, `B` `[letters, n, d]`, `H0` `[n, d]`, `codes` `[codes, n, d]`, `decode` `[codes, letters]`, the
 index of the output where the letter has led to a state whose nearest code this is. The kernels' arithmetic needs the
-factors too: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them. Nothing is unpickled.
+factors too: `beta`, `vector`, `factor_count` and `gate`, as `export npz` writes them. `spread` says how far a letter's matrices
+lie from `A` where that is a mean over contexts. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class NpzModel:
         outputs: the texts of the outputs, if they are known.
         name: the model's name.
         factors: the arrays of the factors, if they are given.
+        spread: how far a letter's matrices lie from `A` at most, in the spectral norm, where `A` is a mean over contexts; else 0.
     """
 
     A: Floats
@@ -121,6 +123,12 @@ class NpzModel:
     outputs: tuple[str, ...] | None = None
     name: str = "model"
     factors: Mapping[str, Any] = field(default_factory=dict)
+    spread: float = 0.0
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether the arrays of the factors are there, and without a mask."""
+        return set(FACTOR_KEYS) <= set(self.factors) and "mask" not in self.factors
 
     def __post_init__(self) -> None:
         problems = _problems(self)
@@ -218,6 +226,8 @@ class NpzModel:
         for key, texts in zip(LABELS, (self.letters, self.outputs), strict=True):
             if texts is not None:
                 arrays[key] = json.dumps(texts)
+        if self.spread:
+            arrays["spread"] = np.float64(self.spread)
         stream = BytesIO()
         np.savez(stream, format=NPZ_FORMAT, **arrays, **self.factors)
         write_bytes(path, stream.getvalue())
@@ -244,7 +254,7 @@ def load_npz_model(path: str | Path) -> NpzModel:
         if problems := _shape_problems({key: headers[key].shape for key in KEYS}):
             raise InputError(f"{path}: " + "; ".join(problems))
 
-    keys = (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "format")
+    keys = (*KEYS, *LABELS, *FACTOR_KEYS, "mask", "spread", "format")
     arrays = read_npz(path, keys, refused, check_headers=check)
     check_npz_format(arrays, path)
     return npz_model(arrays, str(path))
@@ -287,7 +297,13 @@ def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:
         numbers[key] = _numbers(np.asarray(arrays[key]), key, name)
     texts = [_texts(arrays[key], key, name) if key in arrays else None for key in LABELS]
     factors = {key: arrays[key] for key in (*FACTOR_KEYS, "mask") if key in arrays}
-    return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors)
+    spread = 0.0
+    if "spread" in arrays:
+        given = np.asarray(arrays["spread"])
+        if given.shape != () or given.dtype.kind not in "iuf" or not 0 <= float(given) < np.inf:
+            raise InputError(f"{name}: spread is no finite number from 0; leave it out where A is no mean")
+        spread = float(given)
+    return NpzModel(**numbers, letters=texts[0], outputs=texts[1], name=name, factors=factors, spread=spread)
 
 
 def _check_types(headers: Mapping[str, ArrayHeader], name: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from ...constructions._head import Head
@@ -30,9 +31,10 @@ from ._eigenvalues import (
     range_text,
     value_or_unknown,
 )
-from ._matrix import ExactMatrix, exact_matrix, lift_to_one_field, sparse_row
-from ._norms import NormVerdict, norm_at_most_one
+from ._matrix import ExactMatrix, exact_matrix, exact_number, lift_to_one_field, sparse_row
+from ._norms import NormVerdict
 from ._roots import Eigenvalue, Interval
+from ._within import norm_within, rank_within
 
 MAX_PRODUCTS = 2_000
 Word = tuple[str, ...]
@@ -262,8 +264,9 @@ class LetterSpectrum:
         labels: the letters that have this matrix.
         matrix: the matrix.
         spectrum: its eigenvalues.
-        reflection_rank: rank(A - I), see H.rank.
-        norm: whether its norm is at most 1.
+        reflection_rank: rank(A - I), see H.rank; where a distance is given, the least one of a matrix within it.
+        norm: whether its norm is at most 1, or that of a matrix within the distance.
+        within: the distance in the spectral norm within which `reflection_rank`, `norm` and `is_stable` are judged.
     """
 
     labels: tuple[str, ...]
@@ -271,6 +274,12 @@ class LetterSpectrum:
     spectrum: Spectrum
     reflection_rank: int
     norm: NormVerdict
+    within: Fraction = Fraction(0)
+
+    @property
+    def is_stable(self) -> bool | None:
+        """Whether the powers of the matrix stay bounded, or, where a distance is given, those of a contraction within it."""
+        return True if self.within and self.norm.holds else self.spectrum.is_stable
 
     @property
     def label(self) -> str:
@@ -282,6 +291,7 @@ class LetterSpectrum:
         return {
             "letters": list(self.labels),
             **self.spectrum.to_json(),
+            "stable": value_or_unknown(self.is_stable),
             "reflection_rank": self.reflection_rank,
             "norm_at_most_1": self.norm.holds,
             "isometry": self.norm.is_isometry,
@@ -312,10 +322,14 @@ class ModelSpectrum:
     Attributes:
         name: the model's name.
         heads: one entry per head.
+        notes: sentences about which matrices these are, and within which distance they are judged.
+        within: the distance in the spectral norm within which ranks, norms and stability are judged.
     """
 
     name: str
     heads: tuple[HeadSpectrum, ...]
+    notes: tuple[str, ...] = ()
+    within: Fraction = Fraction(0)
 
     @property
     def letters(self) -> tuple[LetterSpectrum, ...]:
@@ -337,7 +351,7 @@ class ModelSpectrum:
             "real": value_or_unknown(all_of(s.is_real for s in spectra)),
             "in_0_1": value_or_unknown(all_of(s.in_zero_one for s in spectra)),
             "in_-1_1": value_or_unknown(all_of(s.in_minus_one_one for s in spectra)),
-            "stable": value_or_unknown(all_of(s.is_stable for s in spectra)),
+            "stable": value_or_unknown(all_of(letter.is_stable for letter in self.letters)),
             "norm_at_most_1": all(letter.norm.holds for letter in self.letters),
             "spectral_radius": [float(x) for x in _largest([s.spectral_radius for s in spectra])],
         }
@@ -348,6 +362,8 @@ class ModelSpectrum:
             "model": self.name,
             **self.summary(),
             "decided": self.is_decided,
+            "within": float(self.within),
+            "notes": list(self.notes),
             "heads": [
                 {
                     "head": head.name,
@@ -374,7 +390,7 @@ class ModelSpectrum:
                 range_text(letter.spectrum),
                 str(letter.reflection_rank),
                 "yes" if letter.norm.holds else "no",
-                answer(letter.spectrum.is_stable),
+                answer(letter.is_stable),
             ]
             for head in self.heads
             for letter in head.letters
@@ -414,10 +430,12 @@ def model_spectrum(
     max_bits: int = MAX_BITS,
     max_products: int = MAX_PRODUCTS,
     max_letters: int = MAX_LETTERS,
+    within: float | Fraction = 0,
 ) -> ModelSpectrum:
     """Compute the spectrum of every letter of a model, and of all products of at most `products` letters of each head.
 
-    The exact values of floats are used.
+    The exact values of floats are used. Where an `NpzModel` has the factors of its letters, their exact products are taken, since a
+    product that was rounded entry by entry has other eigenvalues and another rank; `notes` says so where that differs from its A.
 
     Args:
         model: an `LRNN`; an `NpzModel`; an array `[letters, n, n]`, a sequence of matrices, or a mapping from
@@ -429,6 +447,12 @@ def model_spectrum(
         max_bits: the largest number of bits with which a decision is tried.
         max_products: the largest number of distinct products; beyond it the products stop, and the result says so.
         max_letters: the largest number of different matrices of a head.
+        within: how far the matrices may lie, in the spectral norm, from those that are meant, at least 0. `rank(A - I)`, `norm` and
+            `stable` then say what a matrix within that distance has: the least rank, a norm of at most 1, bounded powers. Eigenvalues
+            and products remain those of the given numbers.
+
+    Returns:
+        The spectra of all heads.
 
     Raises:
         InputError: a matrix is wrong; the message names everything that is wrong.
@@ -436,12 +460,20 @@ def model_spectrum(
     """
     if products < 0:
         raise InputError(f"`products` {products}: it is 0 or the length of the longest product")
+    distance = _distance(within)
+    notes: list[str] = []
     if isinstance(model, Realisation):
         title = name or label_text(model.automaton.name)
         heads = lrnn_heads(table_of(model, "its letters have no list of matrices"))
     else:
         title = name or str(getattr(model, "name", "the model"))
-        heads = [("head 1", *check_letters(model, labels, title))]
+        matrices, names, notes = _given_letters(model, labels, title)
+        heads = [("head 1", matrices, names)]
+    if distance:
+        notes.append(
+            f"judged within {float(distance):g} in the spectral norm: rank(A-I), ‖A‖ ≤ 1 and stable say what a matrix within it has; "
+            "eigenvalues are those of the given numbers"
+        )
     spectra = []
     for head_name, matrices, names in heads:
         where = f"{title}: {head_name}"
@@ -459,8 +491,9 @@ def model_spectrum(
                 eigenvalue_report(
                     matrix, max_dim=max_dim, max_bits=max_bits, name=f"{where}, letter {found[0]}"
                 ),
-                matrix.reflection_rank(),
-                norm_at_most_one(matrix, max_dim=max_dim, name=f"{where}, letter {found[0]}"),
+                rank_within(matrix, distance) if distance else matrix.reflection_rank(),
+                norm_within(matrix, distance, max_dim=max_dim, name=f"{where}, letter {found[0]}"),
+                distance,
             )
             for matrix, found in grouped.items()
         )
@@ -475,7 +508,56 @@ def model_spectrum(
                 max_products=max_products,
             )
         spectra.append(HeadSpectrum(head_name, matrices[0].n, letters, longer))
-    return ModelSpectrum(title, tuple(spectra))
+    return ModelSpectrum(title, tuple(spectra), tuple(notes), distance)
+
+
+def _distance(within: float | Fraction) -> Fraction:
+    number = exact_number(within)
+    if not isinstance(number, int | Fraction) or number < 0:
+        raise InputError(f"`within` {within}: it is a distance, a finite number from 0, such as 1e-9")
+    return Fraction(number)
+
+
+def _given_letters(
+    model: Any, labels: Sequence[str] | None, title: str
+) -> tuple[list[ExactMatrix], list[str], list[str]]:
+    """The matrices and labels of a model of one head, from its factors where it has them, and what is to be said of that."""
+    matrices, names = check_letters(model, labels, title)
+    from ..proofs._npz_model import NpzModel
+
+    if not isinstance(model, NpzModel):
+        return matrices, names, []
+    notes = []
+    if model.spread:
+        notes.append(
+            f"A is a mean over contexts, from which a letter's matrices lie up to {model.spread:.3g} in the spectral norm"
+        )
+    if not model.has_factors:
+        return matrices, names, notes
+    try:
+        head = model.kernel_head()
+    except InputError as error:
+        return matrices, names, [*notes, f"the factors in the file are not used: {error}"]
+    products = [_transition_matrix(head, i) for i in range(len(matrices))]
+    if all(a == b for a, b in zip(products, matrices, strict=True)):
+        return matrices, names, notes
+    apart = max(
+        (abs(x - y) for P, A in zip(products, model.A, strict=True) for x, y in _entries(P, A)),
+        default=Fraction(0),
+    )
+    notes.append(
+        f"the matrices are the exact products of the gates and factors in the file; its A differs by up to {float(apart):.2g} an entry"
+    )
+    return products, names, notes
+
+
+def _entries(P: ExactMatrix, A: Any) -> list[tuple[Fraction, Fraction]]:
+    """The entries of a rational matrix beside those of an array."""
+    return [
+        (Fraction(x), Fraction(y))  # type: ignore[arg-type]  # factors of a file are rational
+        for row, others in zip(P.dense(), A.tolist(), strict=True)
+        for x, y in zip(row, others, strict=True)
+    ]
 
 
 def _largest(radii: Sequence[Interval]) -> Interval:
