@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from mirrormata.cli import main
 from mirrormata.tests.theory.claims.test_claim_framework import TEMPLATE, write
+from mirrormata.theory.verifying._registry import load_claims
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -122,6 +124,16 @@ def test_the_claims_that_are_proved_in_coq(capsys: pytest.CaptureFixture[str]) -
     assert status == 0
     assert "a theorem in Coq states it" in " ".join(out.split())
     assert "leave one of them out" in run(capsys, "claims", "--coq", "H.rank")[2]
+
+
+def test_the_heading_says_by_which_column_it_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    claims = [entry.claim for entry in load_claims() if entry.claim.formal]
+    heading = " ".join(run(capsys, "claims", "--coq")[1].partition("\n\n")[0].split())
+    found = re.fullmatch(r"(\d+) claims; recorded: (\d+) proved, .*; Coq: (\d+) yes, (\d+) part", heading)
+    assert found is not None, heading
+    counts = [len(claims), sum(claim.expected == "proved" for claim in claims)]
+    counts += [sum(claim.coq == word for claim in claims) for word in ("yes", "part")]
+    assert [int(n) for n in found.groups()] == counts
 
 
 def test_every_theorem_of_a_construction_or_a_bound_is_a_claim(capsys: pytest.CaptureFixture[str]) -> None:

@@ -124,6 +124,12 @@ MUTATIONS = [
         REFUSES_EACH,
     ),
     Mutation(
+        COVERING + "point_moves",
+        "if code not in taken",
+        "if True",
+        "a code that is taken counts as free",
+    ),
+    Mutation(
         COVERING + "check_idle",
         "entered != h and not",
         "False and not",

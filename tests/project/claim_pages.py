@@ -94,7 +94,9 @@ def claim_page(entry: Entry, registry: Registry, row: dict[str, Any]) -> str:
     facts += [(label, cell(row[key])) for key, label in names.items() if key in row]
     said = {"computed": "computed", "claimed": "the statement gives"}
     facts += [(label, cell(row[name])) for name, label in said.items() if row[name] is not None]
-    proofs = [f"[`{name}`](../formal.md#the-theorems){rest}" for name, rest in map(split_proof, claim.formal)]
+    proofs = [
+        f"[`{name}`](../formal.md#{anchor}){rest}" for name, anchor, rest in map(split_proof, claim.formal)
+    ]
     facts += [("proved in Coq", "; ".join(proofs))] * bool(proofs)
     facts += [
         (name, links(ids))
@@ -118,10 +120,20 @@ def claim_page(entry: Entry, registry: Registry, row: dict[str, Any]) -> str:
     )
 
 
-def split_proof(entry: str) -> tuple[str, str]:
-    """`FILE.NAME, part` as the name, and what follows it: the file, and the part that is covered."""
+def split_proof(entry: str) -> tuple[str, str, str]:
+    """`FILE.NAME, part` as the name, the anchor of its row, and what follows: the file, and the part that is covered."""
     name, _, covers = entry.partition(", ")
-    return name.partition(".")[2], f" (`{name.partition('.')[0]}.v`){', ' + cell(covers) if covers else ''}"
+    file, _, theorem = name.partition(".")
+    return theorem, anchor_of(name), f" (`{file}.v`){', ' + cell(covers) if covers else ''}"
+
+
+def anchor_of(theorem: str) -> str:
+    """The anchor of a theorem's row in the table of `docs/formal.md`.
+
+    Args:
+        theorem: FILE.NAME, as in `theorems.txt`.
+    """
+    return f"theorem-{theorem.replace('.', '-')}"
 
 
 def index_page(registry: Registry, by_id: dict[str, dict[str, Any]]) -> str:

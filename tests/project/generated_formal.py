@@ -1,4 +1,4 @@
-"""The generated parts of the page on the Coq library: the definitions, the theorems, what is trusted, and the measured times."""
+"""The generated parts of the pages on the Coq library: the definitions, the theorems, what is trusted, and the measured times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from mirrormata.constructions._construct import construct
 from mirrormata.constructions.chains._chain import ChainRNN, ChainStates
 from mirrormata.constructions.chains._rule import members
-from mirrormata.tests.project.claim_pages import prose
+from mirrormata.tests.project.claim_pages import anchor_of, prose
 from mirrormata.tests.project.table_texts import ROOT, measured_results, table
 from mirrormata.theory.verifying._registry import load_claims
 
@@ -121,7 +121,13 @@ def theorems_table() -> str:
         file, _, theorem = name.partition(".")
         axioms = "the four axioms of Coq's reals" if uses_reals(file) else "none"
         rows.append(
-            [f"`{theorem}`", f"`{file}.v`", prose(says).strip(), ", ".join(claims.get(name, [])), axioms]
+            [
+                f'<a id="{anchor_of(name)}"></a>`{theorem}`',
+                f"`{file}.v`",
+                prose(says).strip(),
+                ", ".join(claims.get(name, [])),
+                axioms,
+            ]
         )
     return table(("theorem", "file", "what it says", "claims", "axioms"), rows)
 

@@ -78,10 +78,11 @@ def test_dots_stand_for_lines_and_times_do_not_count() -> None:
 
 
 def anchors(text: str) -> set[str]:
-    """Anchors of the headings, as GitHub and mkdocs make them."""
+    """Anchors of the headings, as GitHub and mkdocs make them, and those that the page names itself."""
     plain = re.sub(r"```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     headings = [re.sub(r"[`*]", "", h) for h in re.findall(r"^#+ (.*)$", plain, flags=re.MULTILINE)]
-    return {re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", h).strip().lower()) for h in headings}
+    named = set(re.findall(r'<a id="([^"]+)"></a>', plain))
+    return named | {re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", h).strip().lower()) for h in headings}
 
 
 @pytest.mark.parametrize("name", TEXTS)

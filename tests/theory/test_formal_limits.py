@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import resource
+import time
 from pathlib import Path
 from typing import Any
 
@@ -280,13 +282,100 @@ def counting_to(length: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_path_too_long_for_the_stack_says_nothing_about_the_certificate() -> None:
+def seconds_of_proved(document: dict[str, Any]) -> float:
+    """The processor seconds in which the proved checker accepts a certificate."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    accepted, reason = run_proved_checker(document)
+    assert accepted, reason
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
+
+
+def spelling(length: int) -> dict[str, Any]:
+    """A chain as `counting_to`, of a word whose next letter few others of its states wait for: long paths of small sets."""
+    document = counting_to(length)
+    draw = random.Random(1)
+    word = [draw.randrange(3) for _ in range(length)]
+    document["automaton"]["transitions"] = [
+        [*(t + 1 if letter == a else length for t, letter in enumerate(word)), length] for a in range(3)
+    ]
+    return document
+
+
+def test_a_long_path_of_small_sets_takes_no_long_time() -> None:
+    right = spelling(8_000)
+    begin = time.process_time()
+    assert python_verdict(right)[0]
+    assert time.process_time() - begin < 3
+    # where the path was on the stack, and letters were asked for each set whether they move a state: 11 seconds
+    assert seconds_of_proved(right) < 4
+    right["window"] += 1
+    assert not judge_alike(right, "window")
+
+
+def sharing_a_beginning(letters: int, entries: int = 40) -> dict[str, Any]:
+    """One state, and letters that each reflect along another vector; all these vectors begin alike."""
+    begin = [[i, 1] for i in range(entries)]
+    head = {
+        "field": 1,
+        "dim": entries + letters,
+        "value_dim": 1,
+        "transitions": [
+            {"factors": [[f"2/{entries + 1}", [*begin, [entries + a, 1]]]]} for a in range(letters)
+        ],
+        "codes": [[[0, 0, 1], [1, 0, -1]]],
+    }
+    summary = {
+        "householders": 1,
+        "exactness": "algebraic",
+        "integer_bound": None,
+        "formats": [],
+        "norm": "at most 1",
+    }
+    return table(1, [[0]] * letters, head, summary)
+
+
+def test_many_factors_that_begin_alike_take_no_long_time() -> None:
+    assert judge_alike(sharing_a_beginning(3), 0)
+    # a hash of the beginning alone took 25 seconds
+    assert seconds_of_proved(sharing_a_beginning(4_000)) < 4
+
+
+def test_without_letters_the_state_at_the_start_alone_is_checked() -> None:
+    right = sharing_a_beginning(1, 1)
+    head = right["layers"][0]["heads"][0]
+    head |= {"dim": 1, "transitions": [], "codes": [[[0, 0, 1]]]}
+    right["automaton"] |= {"letters": 0, "transitions": []}
+    right["labels"]["letters"] = []
+    formats = ["fp64", "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"]
+    right["summary"] |= {
+        "dim": 1,
+        "householders": 0,
+        "exactness": "integer",
+        "integer_bound": 1,
+        "formats": formats,
+    }
+    assert judge_alike(right, "no letters")
+    assert "0 letters" in run_proved_checker(right)[1]
+    right["decode"] = []
+    assert not judge_alike(right, "no letters")
+
+
+def test_a_path_needs_no_stack() -> None:
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    try:
+        resource.setrlimit(resource.RLIMIT_STACK, (200 * 1024, before[1]))
+        assert run_proved_checker(counting_to(1_500))[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, before)
+
+
+def test_lists_too_long_for_the_stack_say_nothing_about_the_certificate() -> None:
     assert judge_alike(counting_to(1_500), "window")
     before = resource.getrlimit(resource.RLIMIT_STACK)
     try:
         resource.setrlimit(resource.RLIMIT_STACK, (200 * 1024, before[1]))
         with pytest.raises(InputError, match=r"too long for the stack; raise it with `ulimit -s unlimited`"):
-            run_proved_checker(counting_to(1_500))
+            run_proved_checker(counting_to(6_000))
     finally:
         resource.setrlimit(resource.RLIMIT_STACK, before)
 

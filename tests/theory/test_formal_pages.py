@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from mirrormata.tests.project import coq_pages
+from mirrormata.tests.project.claim_pages import anchor_of
+from mirrormata.tests.project.generated_formal import theorems
+from mirrormata.theory.verifying._registry import load_claims
 
 without_coq = shutil.which("coqdoc") is None and not os.environ.get("CI")
 FORMAL_PAGE: Any = SimpleNamespace(file=SimpleNamespace(src_uri="formal.md"))
@@ -52,6 +55,23 @@ def test_only_the_page_on_the_library_is_changed(monkeypatch: pytest.MonkeyPatch
         coq_pages.MARK, FORMAL_PAGE, nothing, nothing
     )
     assert (coq_pages.FORMAL.parents[1] / "docs" / "formal.md").read_text().count(coq_pages.MARK) == 1
+
+
+def test_claims_link_to_the_rows_of_their_theorems() -> None:
+    """Each theorem's row has an anchor of its own, and each theorem that a claim names is linked to its row."""
+    docs = coq_pages.FORMAL.parents[1] / "docs"
+    rows = re.findall(
+        r'^\| <a id="([^"]+)"></a>`(\w+)` \| `(\w+)\.v` \|', (docs / "formal.md").read_text(), re.M
+    )
+    assert [anchor for anchor, _, _ in rows] == [anchor_of(name) for name, _ in theorems()]
+    assert len({anchor for anchor, _, _ in rows}) == len(rows)
+    row_of = {anchor: (theorem, file) for anchor, theorem, file in rows}
+    for entry in load_claims():
+        page = (docs / "claims" / f"{entry.claim.file_stem}.md").read_text(encoding="utf-8")
+        links = re.findall(r"\[`(\w+)`\]\(\.\./formal\.md#([^)]*)\) \(`(\w+)\.v`\)", page)
+        assert [f"{file}.{theorem}" for theorem, _, file in links] == entry.claim.formal_names
+        for theorem, anchor, file in links:
+            assert row_of[anchor] == (theorem, file), entry.claim.id
 
 
 def test_every_file_says_first_what_it_is() -> None:

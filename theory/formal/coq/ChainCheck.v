@@ -103,12 +103,12 @@ Definition moves_state (a : nat) : bool := negb (forallb (fun q => step c a q =?
 Definition window_right (m : nat) : bool :=
   let all := all_states in
   (0 <? count known) && equal_numbers (sets known 0) all && (rank known 0 <? m) &&
-  all_below (count known) (fun i => all_below (letter_count c) (fun a =>
-    negb (moves_state a) ||
-    (let image := filter (marks n (step c a) (sets known i)) all in
-     (length image <=? top)
-     || ((after known a i <? count known) && (rank known (after known a i) <? rank known i)
-         && equal_numbers image (sets known (after known a i)))))).
+  all_below (letter_count c) (fun a => negb (moves_state a) ||
+    all_below (count known) (fun i =>
+      let image := filter (marks n (step c a) (sets known i)) all in
+      (length image <=? top)
+      || ((after known a i <? count known) && (rank known (after known a i) <? rank known i)
+          && equal_numbers image (sets known (after known a i))))).
 
 Definition check_chain : bool :=
   states_right && sizes_fall top levels && (negb (gates c) || look_back c) &&
@@ -286,8 +286,8 @@ Proof.
         apply NoDup_incl_length; [apply NoDup_filter, seq_NoDup |]. intros y Hy. apply filter_In in Hy. destruct Hy as [_ Hy].
         apply mem_In, in_map_iff in Hy. destruct Hy as [x [<- Hx]]. apply in_map. apply filter_In. split; [| now apply mem_In].
         apply (ends_lt n delta (start_state c) rows_right start_lt (seq 0 n) v W (fun x H => H)), Hx.
-      + assert (T := all_below_spec _ _ (all_below_spec _ _ H4 i Li) a A). cbv beta zeta in T.
-        rewrite (moves_step a A M) in T. simpl in T. rewrite (left_by_next a v A W), Si.
+      + assert (T := all_below_spec _ _ H4 a A). cbv beta zeta in T. rewrite (moves_step a A M) in T. simpl in T.
+        apply (fun t => all_below_spec _ _ t i Li) in T. cbv beta zeta in T. rewrite (left_by_next a v A W), Si.
         apply orb_prop in T as [T | T]; [left; now apply Nat.leb_le |].
         apply andb_prop in T as [T T3]. apply andb_prop in T as [T1 T2]. apply Nat.ltb_lt in T1, T2. apply equal_numbers_eq in T3.
         right. exists (after known a i). split; [easy |]. split; [easy |]. simpl. lia. }

@@ -133,41 +133,53 @@ let list_chains (machine : Reading.machine) (chain : Extracted.chain) starts : E
       level_of = (fun i -> nodes.(i).level); moved = (fun a i -> nodes.(i).after.(a)); start_leaf = fst (List.hd leaves) },
     Array.fold_left (fun n node -> if node.level = depth then n + 1 else n) 0 nodes )
 
-(* The image sets of more than `size` states, each with the longest path of letters from it. *)
+(* A set that is being looked at: the letters below `letter` have been followed. *)
+type visit = { number : int; members : int list; leads : int array; mutable letter : int; mutable longest : int }
+
+(* The image sets of more than `size` states, each with the longest path of letters from it.  The path that is followed is kept
+   beside the program's stack, which the collector of garbage would go through again and again. *)
 let list_sets (machine : Reading.machine) moving size : Extracted.listing =
   let n = machine.states in
   let budget = { left = max_listed; room = max_kept } in
   let (_, found, count) as table = numbered () in
-  let rows = Hashtbl.create 1000 and ranks = Hashtbl.create 1000 in
+  let rows = Hashtbl.create 1000 and ranks = Hashtbl.create 1000 and path = Stack.create () in
   let all = List.init n Fun.id in
-  let none = max_int in
-  let rec visit i set =
-    keep budget (List.length set + machine.letters);
-    Hashtbl.add ranks i (-1); (* being looked at *)
-    let longest = ref 0 in
-    let row =
-      Array.mapi
-        (fun a moves ->
-          if not moves then none
-          else begin
-            spend budget (List.length set);
-            let image =
-              if 16 * List.length set < n then List.sort_uniq Int.compare (List.map (fun q -> machine.delta.(a).(q)) set)
-              else List.filter (Extracted.marks n (fun q -> machine.delta.(a).(q)) set) all in
-            if List.length image <= size then none
-            else begin
-              let j = number_of table visit image in
-              let rank = Hashtbl.find ranks j in
-              need (rank >= 0)
-                (Printf.sprintf "window: letters lead back to a set of %d states, more than %d" (List.length image) size);
-              longest := max !longest (rank + 1);
-              j
-            end
-          end)
-        moving in
-    Hashtbl.replace rows i row;
-    Hashtbl.replace ranks i !longest in
-  ignore (number_of table visit all);
+  let enter number members =
+    keep budget (List.length members + machine.letters);
+    let leads = Array.make machine.letters max_int in
+    Hashtbl.add rows number leads;
+    Hashtbl.add ranks number (-1); (* being looked at *)
+    Stack.push { number; members; leads; letter = 0; longest = 0 } path in
+  (* the letter leads to a set whose longest path is known *)
+  let take visit j =
+    visit.leads.(visit.letter) <- j;
+    visit.longest <- max visit.longest (Hashtbl.find ranks j + 1);
+    visit.letter <- visit.letter + 1 in
+  let image_of delta set =
+    if 16 * List.length set < n then List.sort_uniq Int.compare (List.map (fun q -> delta.(q)) set)
+    else List.filter (Extracted.marks n (fun q -> delta.(q)) set) all in
+  let follow visit =
+    if visit.letter = machine.letters then begin
+      ignore (Stack.pop path);
+      Hashtbl.replace ranks visit.number visit.longest;
+      if not (Stack.is_empty path) then take (Stack.top path) visit.number
+    end else if not moving.(visit.letter) then visit.letter <- visit.letter + 1
+    else begin
+      spend budget (List.length visit.members);
+      let image = image_of machine.delta.(visit.letter) visit.members in
+      if List.length image <= size then visit.letter <- visit.letter + 1
+      else begin
+        let before = !count in
+        let j = number_of table enter image in
+        if j < before then begin
+          need (Hashtbl.find ranks j >= 0)
+            (Printf.sprintf "window: letters lead back to a set of %d states, more than %d" (List.length image) size);
+          take visit j
+        end
+      end
+    end in
+  ignore (number_of table enter all);
+  while not (Stack.is_empty path) do follow (Stack.top path) done;
   let sets = Array.of_list (List.rev !found) in
   let after = Array.init !count (Hashtbl.find rows) and rank = Array.init !count (Hashtbl.find ranks) in
   { empty with

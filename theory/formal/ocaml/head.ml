@@ -170,7 +170,7 @@ let read ~layered letters where value =
       let size = mul field beta norm in
       need (sign field size > 0 && sign field (add two (neg size)) >= 0) (where ^ ": beta |v|^2 is not in (0, 2]");
       (beta, v, v) in
-  let known = Hashtbl.create 64 and shared = ref [] in
+  let known = By_value.create 64 and shared = ref [] in
   let transition where value =
     (match value with Object _ -> () | _ -> raise (Invalid (where ^ ": not an object")));
     let find key = Reading.find key value in
@@ -204,12 +204,12 @@ let read ~layered letters where value =
         found in
     let matrix = Option.map (entries dim (where ^ ".matrix")) weights in
     let read_factor i value =
-      match Hashtbl.find_opt known value with
+      match By_value.find_opt known value with
       | Some factor -> factor
       | None ->
         let beta, key, reading = Reading.at (fun () -> Printf.sprintf "%s.factors[%d]" where i) factor value in
-        let found = { number = Hashtbl.length known; beta; key; reading } in
-        Hashtbl.add known value found;
+        let found = { number = By_value.length known; beta; key; reading } in
+        By_value.add known value found;
         shared := found :: !shared;
         found in
     let factors = List.mapi read_factor (match given with None -> [] | Some value -> Reading.list where value) in
@@ -224,14 +224,13 @@ let read ~layered letters where value =
     end else begin
       (* what several letters do alike is read and checked once *)
       let given = Reading.array ~length:letters (where ^ ".transitions") (get "transitions") in
-      let numbers = Hashtbl.create 64 and distinct = ref [] in
+      let numbers = By_value.create 64 and distinct = ref [] in
       let number value =
-        let key = Hashtbl.hash_param 200 400 value in
-        match List.find_opt (fun (_, other) -> other = value) (Hashtbl.find_all numbers key) with
-        | Some (t, _) -> t
+        match By_value.find_opt numbers value with
+        | Some t -> t
         | None ->
-          let t = Hashtbl.length numbers in
-          Hashtbl.add numbers key (t, value);
+          let t = By_value.length numbers in
+          By_value.add numbers value t;
           distinct := value :: !distinct;
           t in
       let actions = Array.map number given in

@@ -10,6 +10,27 @@ let need_by condition reason = if not condition then raise (Invalid (reason ()))
 
 type t = Null | Bool of bool | Int of Z.t | String of string | List of t list | Object of (string * t) list
 
+(* Tables whose keys are values, of which the hash reads every part: `Hashtbl.hash` alone reads ten, so that long values with one
+   beginning would all lie in one place. *)
+module By_value = Hashtbl.Make (struct
+  type nonrec t = t
+
+  let equal (x : t) y = x = y
+  let mix key part = (key * 0x2545F4914F6CDD1D) + part + 1
+
+  let rec read key = function
+    | Null -> mix key 0
+    | Bool b -> mix key (Bool.to_int b)
+    | Int z -> mix key (Hashtbl.hash z)
+    | String s -> mix key (Hashtbl.hash s)
+    | List items -> mix (List.fold_left read (mix key 2) items) 3
+    | Object items -> mix (List.fold_left (fun key (name, item) -> read (mix key (Hashtbl.hash name)) item) (mix key 4) items) 5
+
+  let hash value =
+    let key = read 0 value in
+    (key lxor (key lsr 32)) land max_int
+end)
+
 let max_depth = 900 (* Python's own reader gives up near 1,000 *)
 let max_digits = 4300 (* as Python's *)
 
