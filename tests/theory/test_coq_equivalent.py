@@ -257,7 +257,8 @@ def sum_of_products(arithmetic: str, draw: random.Random) -> dict[str, Any] | No
     try:
         a, b, c, d, u, v, w = (random_number() for _ in range(7))
         terms = [(k, x, h) for k, x, h in ((1, a, u), (2, b, v), (3, c, w)) if x]
-        r = numbers.affine(terms, d, 4)
+        per_op = numbers.kind == "per_op"
+        r = numbers.operations(terms, d, 4) if per_op else numbers.round(sum((x * h for _, x, h in terms), d))
     except Invalid:
         return None
 

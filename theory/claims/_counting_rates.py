@@ -149,7 +149,7 @@ def delta_orbit(arithmetic: PerOp, key: list[Fraction], value: Fraction) -> list
     states: list[list[Fraction]] = []
     while h not in states:
         states.append(h)
-        s = rounded.affine(
+        s = rounded.operations(
             [(i, k, x) for i, (k, x) in enumerate(zip(key, h, strict=True))], Fraction(0), len(key)
         )
         e = rounded.round(value - s)
