@@ -44,6 +44,8 @@ REFUSED = {
     "prove s3.json S3 --arithmetic kernel:recurrent:bf16": "arithmetic kernel:recurrent:bf16 needs torch",
 }
 """Commands that need the extra `models`, and how the one line begins that says so."""
+REFUSED_INPUTS = ("folder/config.json", "grid.toml", "fla/config.json")
+"""Files of theirs, since a file that is not there is told before torch is asked for."""
 INSTALL = "which is not installed: pip install 'mirrormata[{}]'"
 
 RUN = """
@@ -71,6 +73,13 @@ class Result(NamedTuple):
     status: int
     out: str
     err: str
+
+
+def write_refused_inputs(folder: Path) -> None:
+    """Write the files that the commands of `REFUSED` look for."""
+    for name in REFUSED_INPUTS:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("{}" if name.endswith("json") else "", encoding="utf-8")
 
 
 def run_commands(

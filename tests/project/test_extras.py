@@ -30,6 +30,7 @@ from mirrormata.tests.project.core_install import (
     REFUSED,
     environment_without,
     run_commands,
+    write_refused_inputs,
 )
 from mirrormata.tests.project.imports_of_extras import (
     files_that_need_extras,
@@ -119,7 +120,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_core_commands_run_and_the_others_say_what_they_need(tmp_path: Path, bare: dict[str, str]) -> None:
-    (tmp_path / "folder").mkdir()
+    write_refused_inputs(tmp_path)
     results, loaded = run_commands(sys.executable, [*CORE, *REFUSED], tmp_path, bare)
     assert not loaded & set(EXTRAS)
     for result in results[: len(CORE)]:

@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 
 from mirrormata.foundation._extras import EXTRAS
 from mirrormata.tests.conftest import SECONDS
-from mirrormata.tests.project.core_install import CORE, INSTALL, REFUSED, run_commands
+from mirrormata.tests.project.core_install import CORE, INSTALL, REFUSED, run_commands, write_refused_inputs
 from mirrormata.tests.project.source_files import ROOT, copy_sources, source_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -238,6 +238,7 @@ def test_the_core_asks_for_nothing_large() -> None:
 
 @pytest.mark.install
 def test_the_wheel_works_alone(core: Path, tmp_path: Path) -> None:
+    write_refused_inputs(tmp_path)
     results, loaded = run_commands(core, [*CORE, *REFUSED], tmp_path, without_paths())
     assert not loaded & set(EXTRAS)
     assert [result for result in results[: len(CORE)] if result.status != 0] == []

@@ -302,12 +302,12 @@ def spelling(length: int) -> dict[str, Any]:
 
 
 def test_a_long_path_of_small_sets_takes_no_long_time() -> None:
-    right = spelling(8_000)
+    right = spelling(16_000)
     begin = time.process_time()
     assert python_verdict(right)[0]
-    assert time.process_time() - begin < 3
-    # where the path was on the stack, and letters were asked for each set whether they move a state: 11 seconds
-    assert seconds_of_proved(right) < 4
+    assert time.process_time() - begin < 12
+    # where the path was on the stack, and letters were asked for each set whether they move a state: a minute
+    assert seconds_of_proved(right) < 20
     right["window"] += 1
     assert not judge_alike(right, "window")
 
@@ -337,7 +337,7 @@ def sharing_a_beginning(letters: int, entries: int = 40) -> dict[str, Any]:
 def test_many_factors_that_begin_alike_take_no_long_time() -> None:
     assert judge_alike(sharing_a_beginning(3), 0)
     # a hash of the beginning alone took 25 seconds
-    assert seconds_of_proved(sharing_a_beginning(4_000)) < 4
+    assert seconds_of_proved(sharing_a_beginning(4_000)) < 12
 
 
 def test_without_letters_the_state_at_the_start_alone_is_checked() -> None:

@@ -75,6 +75,16 @@ def test_factors_that_are_not_those_of_the_matrices_are_not_used(tmp_path: Path)
     assert [letter.reflection_rank for letter in spectrum.letters] == [0, 1, 1, 2, 2, 1]
 
 
+def test_factors_are_not_used_where_their_product_is_no_rounding(tmp_path: Path) -> None:
+    export_npz(construct("S3"), tmp_path / "s3.npz")
+    held = load_npz_model(tmp_path / "s3.npz")
+    near = replace(held, factors={**held.factors, "beta": held.factors["beta"] * (1 + 2e-7)})
+    assert near.kernel_head().dim == held.A.shape[1]  # as near as float32 is
+    spectrum = model_spectrum(near)
+    assert "which is no rounding of float64" in spectrum.notes[0]
+    assert all(letter.is_stable for letter in spectrum.letters)
+
+
 def test_the_command_says_what_is_judged_within(tmp_path: Path, call: Callable[..., Outcome]) -> None:
     np.savez(tmp_path / "a.npz", A=np.array([[[1 + 1e-10, 0], [0, -1]]]))
     path = str(tmp_path / "a.npz")

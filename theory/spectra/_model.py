@@ -37,6 +37,8 @@ from ._roots import Eigenvalue, Interval
 from ._within import norm_within, rank_within
 
 MAX_PRODUCTS = 2_000
+ROUNDED = Fraction(1, 2**40)
+"""How far an A may lie from the product of its factors to be the same matrix rounded: a share of the largest entry, or of 1."""
 Word = tuple[str, ...]
 FIRSTS = {
     "non-real": "a non-real eigenvalue",
@@ -545,6 +547,11 @@ def _given_letters(
         (abs(x - y) for P, A in zip(products, model.A, strict=True) for x, y in _entries(P, A)),
         default=Fraction(0),
     )
+    if apart > ROUNDED * max(1, Fraction(float(abs(model.A).max()))):
+        reason = (
+            f"A differs from their products by {float(apart):.2g} an entry, which is no rounding of float64"
+        )
+        return matrices, names, [*notes, f"the factors in the file are not used: {reason}"]
     notes.append(
         f"the matrices are the exact products of the gates and factors in the file; its A differs by up to {float(apart):.2g} an entry"
     )
