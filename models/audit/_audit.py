@@ -218,7 +218,7 @@ def _read_entries(
             if default[0] is not None and not (listed and entry in _REPLACED):
                 assumed[entry] = default[0]
             continue
-        if type(value) is not kind:
+        if type(value) is not kind and not (kind is float and type(value) is int):
             raise InputError(f"{name}: {entry} is {show_value(value)}: its type is {kind.__name__}")
         if kind is int and not 0 <= value <= MOST_LAYERS:
             raise InputError(f"{name}: {entry} is {value:,}: a number from 0 to {MOST_LAYERS:,} is needed")

@@ -43,6 +43,28 @@ def attention_beside(config: Mapping[str, Any], recurrence: Recurrence) -> list[
     return [("attention",) if i in attention else (recurrence,) for i in range(config["num_hidden_layers"])]
 
 
+def numbers_of_layers(listed: Any, entry: str, first: int, count: int) -> set[int]:
+    """Layers that a configuration lists, counted from 0.
+
+    Args:
+        listed: the value of the entry.
+        entry: its name, for the message.
+        first: the number that the entry gives to the first layer.
+        count: the number of layers.
+
+    Returns:
+        The numbers, from 0 to `count` - 1.
+
+    Raises:
+        InputError: it is no list of such numbers.
+    """
+    if not isinstance(listed, list) or not all(type(i) is int and first <= i < first + count for i in listed):
+        raise InputError(
+            f"{entry} is {listed!r}: a list of numbers from {first} to {first + count - 1} is needed"
+        )
+    return {i - first for i in listed}
+
+
 def by_layer_types(
     config: Mapping[str, Any],
     recurrence: Recurrence,
@@ -59,7 +81,7 @@ def by_layer_types(
         beside: what stands beside the recurrence in layers that are called hybrid.
 
     Raises:
-        InputError: `layer_types` has an entry that is not known.
+        InputError: `layer_types` has an entry that is not known, or another length than `num_hidden_layers` says.
     """
     kinds = config["layer_types"]
     if kinds is None:
@@ -73,10 +95,14 @@ def by_layer_types(
             layers.append((recurrence,))
         elif kind == "hybrid":
             layers.append((recurrence, *beside))
-        elif kind in WORDS:
+        elif isinstance(kind, str) and kind in WORDS:
             layers.append((WORDS[kind],))
         else:
             raise InputError(
                 f"layer_types[{i}] is {kind!r}: it is none of {', '.join((*RECURRENT, 'hybrid', *WORDS))}"
             )
+    if len(kinds) != config.get("num_hidden_layers", len(kinds)):
+        raise InputError(
+            f"num_hidden_layers is {config['num_hidden_layers']}, and {len(kinds)} layers have a type: one of the two is wrong"
+        )
     return layers

@@ -182,6 +182,14 @@ def test_every_claim_is_in_the_registry() -> None:
         ({"model_type": "gla", "num_hidden_layers": 2, "attn": {"layers": "0"}}, "`layers` lists numbers"),
         ({"model_type": "delta_net", "num_hidden_layers": 2, "allow_neg_eigval": "false"}, "its type is bool"),
         ({"model_type": "qwen3_next", "num_hidden_layers": 2, "layer_types": ["odd"]}, r"layer_types\[0\] is 'odd'"),
+        ({"model_type": "qwen3_next", "num_hidden_layers": 2, "layer_types": [["x"], {}]}, r"layer_types\[0\] is \['x'\]"),
+        ({"model_type": "qwen3_next", "num_hidden_layers": 4, "layer_types": ["linear_attention"] * 3}, "num_hidden_layers is 4, and 3 layers have a type"),
+        ({"model_type": "bamba", "num_hidden_layers": 4, "attn_layer_indices": ["1"]}, "a list of numbers from 0 to 3"),
+        ({"model_type": "kimi_linear", "num_hidden_layers": 4, "linear_attn_config": {"full_attn_layers": 4, "kda_layers": []}}, "a list of numbers from 1 to 4"),
+        ({"model_type": "kimi_linear", "num_hidden_layers": 4, "linear_attn_config": {"full_attn_layers": [4], "kda_layers": [1]}}, "name each of the layers 1 to 4 once"),
+        ({"model_type": "delta_net", "num_hidden_layers": 2, "qk_norm": "nothing"}, "qk_norm is 'nothing': it is l2 or sum"),
+        ({"model_type": "gla", "num_hidden_layers": 2, "clamp_min": 0.5}, "clamp_min is 0.5"),
+        ({"model_type": "kda", "num_hidden_layers": 2, "lower_bound": 3.0}, "lower_bound is 3"),
         ({"model_type": "qwen3_next", "num_hidden_layers": 2, "full_attention_interval": 0}, "a number from 1"),
         ({"model_type": "gated_deltaproduct", "num_hidden_layers": 2, "num_householder": 0}, "a number from 1"),
     ],
@@ -216,3 +224,22 @@ def main_and_leave(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert not stop.value.code
+
+
+def test_keys_whose_values_sum_to_one_are_no_longer_than_one() -> None:
+    same = [
+        audit({"model_type": "delta_net", "num_hidden_layers": 2, "qk_norm": norm}).to_json()
+        for norm in ("l2", "sum")
+    ]
+    assert json.dumps(same[0]["layers"]) == json.dumps(same[1]["layers"])
+
+
+def test_lists_of_layers_are_read_where_both_are_there() -> None:
+    def kinds(lists: dict[str, list[int]]) -> list[bool]:
+        given = {"model_type": "kimi_linear", "num_hidden_layers": 8, "linear_attn_config": lists}
+        return [layer == ["attention"] for layer in audit(given).to_json()["layers"]]
+
+    alone = kinds({"full_attn_layers": [2, 3]})
+    both = kinds({"full_attn_layers": [2, 3], "kda_layers": [1, 4, 5, 6, 7, 8]})
+    assert [i for i, attention in enumerate(alone) if attention] == [4]
+    assert [i for i, attention in enumerate(both) if attention] == [1, 2]

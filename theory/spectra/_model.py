@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ...constructions._head import Head
 from ...constructions._lrnn import LRNN, table_of
 from ...constructions._realisation import Realisation
@@ -547,7 +549,7 @@ def _given_letters(
         (abs(x - y) for P, A in zip(products, model.A, strict=True) for x, y in _entries(P, A)),
         default=Fraction(0),
     )
-    if apart > ROUNDED * max(1, Fraction(float(abs(model.A).max()))):
+    if apart > ROUNDED * max(Fraction(1), Fraction(float(np.abs(model.A).max()))):
         reason = (
             f"A differs from their products by {float(apart):.2g} an entry, which is no rounding of float64"
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from .._layer_lists import attention_beside, by_layer_types
+from ....foundation._errors import InputError
+from .._layer_lists import attention_beside, by_layer_types, numbers_of_layers
 from .._recurrence import AuditedFamily, Layer, Recurrence
 
 FLA, TRANSFORMERS = "flash-linear-attention 0.6", "transformers 5.24"
@@ -65,13 +65,9 @@ def kda(*, negative: bool) -> Recurrence:
 
 def _delta_net(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
     recurrence = delta_rule(negative=config["allow_neg_eigval"], fixed=not config["use_beta"])
-    if config["qk_norm"] != "l2":  # keys that sum to 1 may be longer than 1
-        recurrence = replace(
-            recurrence,
-            eigenvalues="real, at most 1, without a lower bound",
-            spectrum="real",
-            beta="unbounded",
-        )
+    # with "sum" absolute values sum to 1, so that keys are at most as long as 1, and I - β k kᵀ has no other range
+    if config["qk_norm"] not in ("l2", "sum"):
+        raise InputError(f"qk_norm is {config['qk_norm']!r}: it is l2 or sum")
     return attention_beside(config, recurrence)
 
 
@@ -89,6 +85,10 @@ def _delta_product(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
 
 
 def _kda(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
+    least = config["lower_bound"]
+    # log-decays lie between it and 0
+    if least is not None and not least < 0:
+        raise InputError(f"lower_bound is {least:g}: it bounds logarithms of decays, and is below 0")
     return attention_beside(config, kda(negative=config["allow_neg_eigval"]))
 
 
@@ -107,8 +107,18 @@ def _kimi(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
     count, layers = config["num_hidden_layers"], config["layer_types"]
     if layers is None:
         given = config["linear_attn_config"] or {}
-        # numbered from 1 where a checkpoint lists them
-        full = {i - 1 for i in given.get("full_attn_layers", range(5, count + 1, 4))}
+        listed = given.get("full_attn_layers"), given.get("kda_layers")
+        # as transformers does: the lists, which count from 1, are read where both are there
+        full = {i for i in range(count) if i and i % 4 == 0}
+        if "full_attn_layers" in given and "kda_layers" in given:
+            full, recurrent = (
+                numbers_of_layers(numbers, f"linear_attn_config.{entry}", 1, count)
+                for numbers, entry in zip(listed, ("full_attn_layers", "kda_layers"), strict=True)
+            )
+            if full & recurrent or len(full | recurrent) != count:
+                raise InputError(
+                    f"linear_attn_config: full_attn_layers and kda_layers name each of the layers 1 to {count} once"
+                )
         layers = ["full_attention" if i in full else "linear_attention" for i in range(count)]
     return by_layer_types({**config, "layer_types": layers}, kda(negative=False))
 
@@ -124,7 +134,7 @@ FAMILIES = (
         FLA, ("gated_deltaproduct",), _delta_product,
         {**_LAYERS, "num_householder": (int, 1), "use_forget_gate": (bool, False), "allow_neg_eigval": (bool, False)},
     ),
-    AuditedFamily(FLA, ("kda",), _kda, {**_LAYERS, "allow_neg_eigval": (bool, False)}),
+    AuditedFamily(FLA, ("kda",), _kda, {**_LAYERS, "allow_neg_eigval": (bool, False), "lower_bound": (float, None)}),
     AuditedFamily(
         TRANSFORMERS, ("qwen3_next",), _qwen,
         {"num_hidden_layers": int, "layer_types": (list, None), "full_attention_interval": (int, 4)},

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._layer_lists import attention_beside, by_layer_types
+from ....foundation._errors import InputError
+from .._layer_lists import attention_beside, by_layer_types, numbers_of_layers
 from .._recurrence import AuditedFamily, Layer, Recurrence
 
 FLA, TRANSFORMERS = "flash-linear-attention 0.6", "transformers 5.24"
@@ -52,6 +53,16 @@ def _fla(recurrence: Recurrence) -> Callable[[Mapping[str, Any]], list[tuple[Lay
     return lambda config: attention_beside(config, recurrence)
 
 
+def _gla(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
+    least = config["clamp_min"]
+    # log-decays are at least this, so decays are at least its exponential
+    if least is not None and not least <= 0:
+        raise InputError(
+            f"clamp_min is {least:g}: with more than 0 decays are above 1, which is not supported; take 0 or less"
+        )
+    return attention_beside(config, GLA)
+
+
 def _everywhere(recurrence: Recurrence) -> Callable[[Mapping[str, Any]], list[tuple[Layer, ...]]]:
     return lambda config: [(recurrence,)] * config["num_hidden_layers"]
 
@@ -62,7 +73,8 @@ def _jamba(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
 
 
 def _bamba(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
-    attention = set(config["attn_layer_indices"] or ())
+    listed = config["attn_layer_indices"] or []
+    attention = numbers_of_layers(listed, "attn_layer_indices", 0, config["num_hidden_layers"])
     return [("attention",) if i in attention else (MAMBA2,) for i in range(config["num_hidden_layers"])]
 
 
@@ -127,9 +139,10 @@ FAMILIES = (
     *(
         AuditedFamily(FLA, (name,), _fla(recurrence), {"num_hidden_layers": int, "attn": (dict, None)})
         for name, recurrence in {
-            "gla": GLA, "hgrn": HGRN, "hgrn2": HGRN2, "rwkv6": RWKV6, "linear_attn": LINEAR, "gsa": GSA,
+            "hgrn": HGRN, "hgrn2": HGRN2, "rwkv6": RWKV6, "linear_attn": LINEAR, "gsa": GSA,
         }.items()
     ),
+    AuditedFamily(FLA, ("gla",), _gla, {"num_hidden_layers": int, "attn": (dict, None), "clamp_min": (float, None)}),
     AuditedFamily(FLA, ("samba",), _fla(MAMBA), {"num_hidden_layers": int, "attn": (dict, _SAMBA)}),
     AuditedFamily(
         "flash-linear-attention 0.6 and transformers 5.24", ("mamba",), _everywhere(MAMBA), {"num_hidden_layers": int}
