@@ -8,7 +8,7 @@ from typing import Any
 
 from mirrormata.theory.checker.equivalent import MAX_STEPS
 
-ONE_STATE = {
+ONE_STATE: dict[str, dict[str, Any]] = {
     "labels": {
         "automaton": "x",
         "construction": "x",
@@ -89,3 +89,29 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "radii that grow": lambda: document([[3]], [[1]], [[0]], [[0]], "exact", True),
     "many regions": lambda: walk(2_400),
 }
+
+
+def chain_of(n: int, letters: int) -> dict[str, Any]:
+    """A chain of all sizes but two, with letters that move no state: no start reaches any other state."""
+    return {
+        "format": "mirrormata-certificate/1",
+        "kind": "chain",
+        "labels": {
+            **ONE_STATE["labels"],
+            "states": [str(q) for q in range(n)],
+            "letters": [str(x) for x in range(letters)],
+        },
+        "automaton": {
+            "states": n,
+            "letters": letters,
+            "start": 0,
+            "transitions": [list(range(n))] * letters,
+            "outputs": [0] * n,
+        },
+        "window": None,
+        "sizes": [*range(n, 2, -1), 1],
+        "padding": "least",
+        "look_back": False,
+        "gates": False,
+        "summary": 0,
+    }

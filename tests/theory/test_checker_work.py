@@ -8,9 +8,9 @@ import time
 import pytest
 
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.tests.theory.hostile_certificates import HOSTILE
+from mirrormata.tests.theory.hostile_certificates import HOSTILE, chain_of
 from mirrormata.tests.theory.prove_models import flip_flop
-from mirrormata.theory.checker import equivalent
+from mirrormata.theory.checker import _chains, chain, equivalent
 from mirrormata.theory.checker._budget import TOO_MUCH
 from mirrormata.theory.checker._exact import Invalid
 from mirrormata.theory.proofs._prove import prove
@@ -52,3 +52,13 @@ def test_a_certificate_that_costs_too_much_is_none(method: str, monkeypatch: pyt
     after = prove(flip_flop(0.75), automaton, "per_step:bf16", method=asked)
     assert (after.verdict, after.method, after.checked) == ("equivalent", "states", "re-stepped")
     assert TOO_MUCH in str(after.uncertified)
+
+
+@pytest.mark.parametrize("letters", [0, 1])
+def test_chains_are_listed_no_further_than_is_counted(letters: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is filled up and looked up counts, also where no letter moves a set."""
+    monkeypatch.setattr(_chains, "MAX_LISTED", 500_000)
+    began = time.process_time()
+    with pytest.raises(Invalid, match="more than 500,000 members of sets to list"):
+        chain.check(chain_of(120, letters))
+    assert time.process_time() - began < 2
