@@ -19,8 +19,10 @@ from mirrormata.tests.theory.hostile_certificates import (
 )
 from mirrormata.tests.theory.prove_models import flip_flop
 from mirrormata.theory.checker import _chains, _head, chain, equivalent, impossible, table
+from mirrormata.theory.checker._arithmetic import Arithmetic
 from mirrormata.theory.checker._budget import TOO_MUCH
 from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.checker._stored import Model
 from mirrormata.theory.proofs._prove import prove
 
 
@@ -102,3 +104,14 @@ def test_work_of_a_replay_grows_with_its_numbers(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(impossible, "MAX_WORK", 3_500)
     with pytest.raises(Invalid, match="the replay takes more than 3,500 products"):
         impossible.check(replay_of(1_000))
+
+
+def test_rounded_entries_are_counted_once_a_letter() -> None:
+    """Not at each comparison of radii: the count is kept with the model."""
+    certificate = prove(flip_flop(0.75), automaton_from_spec("flipflop"), "per_step:bf16").certificate
+    assert certificate is not None
+    letters = certificate["automaton"]["letters"]
+    arithmetic = Arithmetic(certificate["equivalence"]["arithmetic"])
+    model = Model(certificate["model"], letters, 3, arithmetic)
+    assert len(model.rough) == letters
+    assert model.rough is model.rough
