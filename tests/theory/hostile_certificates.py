@@ -8,7 +8,7 @@ from typing import Any
 
 from mirrormata.theory.checker.equivalent import MAX_STEPS
 
-ONE_STATE = {
+ONE_STATE: dict[str, dict[str, Any]] = {
     "labels": {
         "automaton": "x",
         "construction": "x",
@@ -89,3 +89,77 @@ HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "radii that grow": lambda: document([[3]], [[1]], [[0]], [[0]], "exact", True),
     "many regions": lambda: walk(2_400),
 }
+
+
+def chain_of(n: int, letters: int) -> dict[str, Any]:
+    """A chain of all sizes but two, with letters that move no state: no start reaches any other state."""
+    return {
+        "format": "mirrormata-certificate/1",
+        "kind": "chain",
+        "labels": {
+            **ONE_STATE["labels"],
+            "states": [str(q) for q in range(n)],
+            "letters": [str(x) for x in range(letters)],
+        },
+        "automaton": {
+            "states": n,
+            "letters": letters,
+            "start": 0,
+            "transitions": [list(range(n))] * letters,
+            "outputs": [0] * n,
+        },
+        "window": None,
+        "sizes": [*range(n, 2, -1), 1],
+        "padding": "least",
+        "look_back": False,
+        "gates": False,
+        "summary": 0,
+    }
+
+
+def table_of(n: int, conductor: int, factors: list[Any]) -> dict[str, Any]:
+    """One head of n rows and one code, for an automaton of one state."""
+    head = {
+        "field": conductor,
+        "dim": n,
+        "value_dim": 1,
+        "transitions": [{"factors": factors}],
+        "codes": [[[0, 0, 1]]],
+    }
+    return {
+        "format": "mirrormata-certificate/1",
+        "kind": "table",
+        **ONE_STATE,
+        "layers": [{"heads": [head]}],
+        "decode": [],
+        "outputs": [],
+        "summary": {},
+    }
+
+
+def dense_table(n: int) -> dict[str, Any]:
+    """One factor makes of the identity a matrix of n² rational numbers."""
+    return table_of(n, 1, [[f"1/{n}", [[i, 1] for i in range(n)]]])
+
+
+def outer_table(n: int) -> dict[str, Any]:
+    """A matrix of one column times a code of one row has n² numbers."""
+    document = table_of(n, 1, [])
+    head = document["layers"][0]["heads"][0]
+    head["transitions"] = [{"matrix": [[i, 0, 1] for i in range(n)]}]
+    head.update(value_dim=n, codes=[[[0, j, 1] for j in range(n)]])
+    return document
+
+
+def replay_of(steps: int) -> dict[str, Any]:
+    """A state of one number that stays, replayed for so many letters."""
+    return {
+        "format": "mirrormata-certificate/1",
+        "kind": "impossible",
+        "labels": {"automaton": "", "model": "", "states": ["q"], "letters": ["a"], "outputs": ["o"]},
+        "arithmetic": "per_step:fp64",
+        "automaton": {"transitions": [[0]], "sources": [[[0]]], "outputs": [0], "members": [[0]]},
+        "heads": [{"start": [[0, 0, f"1/{2**500}"]], "weights": [[[[0, 0, 1]], []]]}],
+        "words": {"prefix": [], "loop": [0], "i": 0, "j": steps, "suffix": []},
+        "evidence": [0],
+    }

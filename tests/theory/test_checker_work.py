@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 
 from mirrormata.constructions._spec import automaton_from_spec
-from mirrormata.tests.theory.hostile_certificates import HOSTILE
+from mirrormata.tests.theory.hostile_certificates import (
+    HOSTILE,
+    chain_of,
+    dense_table,
+    outer_table,
+    replay_of,
+    table_of,
+)
 from mirrormata.tests.theory.prove_models import flip_flop
-from mirrormata.theory.checker import equivalent
+from mirrormata.theory.checker import _chains, _head, chain, equivalent, impossible, table
+from mirrormata.theory.checker._arithmetic import Arithmetic
 from mirrormata.theory.checker._budget import TOO_MUCH
 from mirrormata.theory.checker._exact import Invalid
+from mirrormata.theory.checker._stored import Model
 from mirrormata.theory.proofs._prove import prove
 
 
@@ -52,3 +62,56 @@ def test_a_certificate_that_costs_too_much_is_none(method: str, monkeypatch: pyt
     after = prove(flip_flop(0.75), automaton, "per_step:bf16", method=asked)
     assert (after.verdict, after.method, after.checked) == ("equivalent", "states", "re-stepped")
     assert TOO_MUCH in str(after.uncertified)
+
+
+@pytest.mark.parametrize("letters", [0, 1])
+def test_chains_are_listed_no_further_than_is_counted(letters: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is filled up and looked up counts, also where no letter moves a set."""
+    monkeypatch.setattr(_chains, "MAX_LISTED", 500_000)
+    began = time.process_time()
+    with pytest.raises(Invalid, match="more than 500,000 members of sets to list"):
+        chain.check(chain_of(120, letters))
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("hostile", [dense_table(1_400), table_of(1, 10_007, [])])
+def test_work_on_heads_is_counted_by_what_it_takes(hostile: Any) -> None:
+    """Rational numbers cost more than integers, and minimal polynomials have long coefficients."""
+    began = time.process_time()
+    with pytest.raises(Invalid, match=TOO_MUCH):
+        table.check(hostile)
+    assert time.process_time() - began < 2
+
+
+def test_products_have_limited_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_head, "MAX_KEPT", 9_999)
+    with pytest.raises(Invalid, match="a product has more than 9,999 numbers"):
+        table.check(outer_table(100))
+    monkeypatch.setattr(_head, "MAX_KEPT", 10_000)
+    with pytest.raises(Invalid, match="does not go to a code"):
+        table.check(outer_table(100))
+
+
+def test_states_of_a_replay_have_limited_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them are kept, and their numbers may grow."""
+    monkeypatch.setattr(impossible, "MAX_KEPT", 5_000_000)
+    with pytest.raises(Invalid, match="the states of the replay have more than 5,000,000 bits"):
+        impossible.check(replay_of(2_000))
+
+
+def test_work_of_a_replay_grows_with_its_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers given are short, and the squares of their sums are not."""
+    monkeypatch.setattr(impossible, "MAX_WORK", 3_500)
+    with pytest.raises(Invalid, match="the replay takes more than 3,500 products"):
+        impossible.check(replay_of(1_000))
+
+
+def test_rounded_entries_are_counted_once_a_letter() -> None:
+    """Not at each comparison of radii: the count is kept with the model."""
+    certificate = prove(flip_flop(0.75), automaton_from_spec("flipflop"), "per_step:bf16").certificate
+    assert certificate is not None
+    letters = certificate["automaton"]["letters"]
+    arithmetic = Arithmetic(certificate["equivalence"]["arithmetic"])
+    model = Model(certificate["model"], letters, 3, arithmetic)
+    assert len(model.rough) == letters
+    assert model.rough is model.rough

@@ -51,7 +51,8 @@ class Budget:
             if conductor % 4 == 0 and degree > MAX_DENSE_DEGREE:
                 self.fields[conductor] = CosineField(conductor, degree, self.spend)
             else:
-                self.spend(conductor**2)  # for its minimal polynomial
+                # for its minimal polynomial, by sums of polynomials whose coefficients have up to 0.7 bits for each degree
+                self.spend(conductor**2 * (1 + degree // 360))
                 self.fields[conductor] = Field(conductor, self.spend)
         return self.fields[conductor]
 

@@ -10,6 +10,7 @@ from ._exact import need
 MAX_LISTED = 100_000_000  # members of sets that are gone through, in lists of sets and of chains
 MAX_KEPT = 20_000_000  # members of sets that are kept at the same time
 OBJECT = 30  # what a set costs beside its members, in time and in memory, counted in members
+HASHED = 4  # so many members of a chain that is looked up cost as much as one that a letter moves
 
 Letters: TypeAlias = list[list[int]]
 Set: TypeAlias = tuple[int, ...]
@@ -27,10 +28,14 @@ class Listing:
         self.room -= members + OBJECT
         need(self.room >= 0, f"more than {MAX_KEPT:,} members of sets to keep")
 
+    def spend(self, members: int) -> None:
+        """So many members of a set are gone through."""
+        self.left -= members + OBJECT
+        need(self.left >= 0, f"more than {MAX_LISTED:,} members of sets to list")
+
     def image(self, row: list[int], members: Set) -> set[int]:
         """The image of a set under a letter."""
-        self.left -= len(members) + OBJECT
-        need(self.left >= 0, f"more than {MAX_LISTED:,} members of sets to list")
+        self.spend(len(members))
         return {row[x] for x in members}
 
 
@@ -104,12 +109,14 @@ def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -
     whole: Chain = (tuple(range(n)),)
     # invariant of the loop: for each chain X_1, ..., X_i that words lead to, where the letters take it
     moves: dict[Chain, list[Chain]] = {whole: [whole] * len(letters)}
+    begun = dict.fromkeys(starts, whole)
     for i in range(drops[-1] + 1):
         if i > 0:
-            moves = longer_chains(letters, starts, sizes[: i + 1], moves, listing)
+            moves = longer_chains(letters, begun, sizes[: i + 1], moves, listing)
         # claim 2: a fall by one always satisfies the lemma
         if sizes[i] - sizes[i + 1] == 1:
             continue
+        listing.spend(len(moves) * sizes[i] // HASHED)
         for members in {chain[-1] for chain in moves}:
             for x, row in enumerate(letters):
                 count = len(listing.image(row, members))
@@ -122,23 +129,36 @@ def check_drops(letters: Letters, n: int, starts: list[int], sizes: list[int]) -
 
 
 def longer_chains(
-    letters: Letters, starts: list[int], sizes: list[int], moves: dict[Chain, list[Chain]], listing: Listing
+    letters: Letters,
+    begun: dict[int, Chain],
+    sizes: list[int],
+    moves: dict[Chain, list[Chain]],
+    listing: Listing,
 ) -> dict[Chain, list[Chain]]:
-    """The chains of these sizes that words lead to, each with where the letters take it; `moves`: of those one set shorter."""
+    """The chains of these sizes that words lead to, each with where the letters take it; `moves`: of those one set shorter.
+
+    `begun`: each start with its chain one set shorter, which becomes that of these sizes.
+    """
     found: dict[Chain, list[Chain]] = {}
     todo: list[Chain] = []
-    for start in starts:
-        chain: Chain = (tuple(range(sizes[0])),)
-        # at first each set holds the start and the least others of the set above
-        for size in sizes[1:]:
-            chain = (*chain, filled({start}, chain[-1], size))
-        if chain not in found:
-            found[chain] = []
+    alike: dict[Chain, Chain] = {}
+    # a chain is looked up, and compared with the one that is found, by all members of its sets
+    hashed = sum(sizes) // HASHED
+    for start, above in begun.items():
+        listing.spend(len(above[-1]) + 2 * hashed)
+        # at first each set holds the start and the least others of the set above it
+        chain: Chain = (*above, filled({start}, above[-1], sizes[-1]))
+        if chain not in alike:
+            listing.keep(len(chain[-1]) + len(chain) + len(letters))
+            alike[chain], found[chain] = chain, []
             todo.append(chain)
+        begun[start] = alike[chain]  # equal chains are kept once
     for chain in todo:  # which grows on the way
+        listing.spend(2 * hashed)
+        targets = found[chain]
         for row, upper in zip(letters, moves[chain[:-1]], strict=True):
             # X_i is the last set but one, `upper` is X'_1, ..., X'_i; once for the image and once for what is filled up
-            listing.left -= len(chain[-2]) + OBJECT
+            listing.spend(len(chain[-2]) + 2 * hashed)
             image = listing.image(row, chain[-2])
             if len(image) == len(chain[-2]):
                 last = tuple(sorted(listing.image(row, chain[-1])))
@@ -146,7 +166,7 @@ def longer_chains(
                 # not injective: a(X_i) and the least other members of X'_i
                 last = filled(image, upper[-1], sizes[-1])
             after = (*upper, last)
-            found[chain].append(after)
+            targets.append(after)
             if after not in found:
                 listing.keep(len(last) + len(after) + len(letters))
                 found[after] = []

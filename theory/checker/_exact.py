@@ -99,7 +99,8 @@ class Field:
     @cached_property
     def powers(self) -> list[list[int]]:
         """θ^i reduced, for all i below twice the degree; made only once numbers are multiplied."""
-        self.spend(2 * self.degree**2)
+        # so many numbers are made and kept, as long as those of the modulus
+        self.spend(20 * self.degree**2 * (1 + self.degree // 360))
         power = [1] + [0] * (self.degree - 1)
         powers = []
         for _ in range(2 * self.degree):

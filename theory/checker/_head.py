@@ -12,7 +12,7 @@ from ._cosines import CosineField
 from ._exact import MAX_CONDUCTOR, Invalid, Number, array, bits_of, integer, need, number, record, sign
 from ._labels import canonical
 from ._plane import Plane
-from ._rows import PRODUCT, ExactRows, Rows, Sparse
+from ._rows import MAX_KEPT, PRODUCT, ExactRows, Rows, Sparse
 
 BIG = 2**62
 
@@ -253,7 +253,11 @@ class Head(ExactRows):
             for i, k, a in self.matrix(transition):
                 self.see([a])
                 terms[i].append((a, start.rows[k]))
-            rows = [self.total(row) for row in terms]
+            rows, kept = [], 0
+            for part in terms:
+                rows.append(self.total(part))
+                kept += len(rows[-1])
+                need(kept <= MAX_KEPT, f"{self.where}: a product has more than {MAX_KEPT:,} numbers")
         else:
             gate = transition["gate"]
             # the gate comes before the first factor

@@ -6,6 +6,7 @@ The proof is described in `equivalent.py`.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from math import ceil, isqrt
 from operator import mul
 
@@ -103,12 +104,7 @@ def apart(model: Model, c: int, x: int, radius: int) -> bool:
 
 def rounding(model: Model, x: int, size: int) -> int:
     """ε on the grid, for entries that together have at most this norm."""
-    # m, the entries that are rounded: not those that only
-    # move or change the sign of one number, or are B's alone
-    rough = sum(
-        bool(terms) and not (len(terms) == 1 and abs(terms[0][1]) == 1 and b == 0)
-        for terms, b in model.rows[x]
-    )
+    rough = model.rough[x]
     arithmetic = model.arithmetic
     if arithmetic.format is None or not rough:
         return 0
@@ -122,7 +118,13 @@ def rounding(model: Model, x: int, size: int) -> int:
     need(size <= largest * (GRID // 2), "the balls may overflow")
     # half a step at most: 2^-p of the norm, and for each rounded entry half the spacing of the subnormals
     relative: int = -(-size // 2**precision)
-    return relative + ceil(rough * Fraction(2) ** (least - precision) * GRID)
+    return relative + on_grid(rough, least - precision)
+
+
+@cache
+def on_grid(rough: int, exponent: int) -> int:
+    """rough·2^exponent on the grid, rounded up; the same few are asked for at each comparison of radii."""
+    return ceil(rough * Fraction(2) ** exponent * GRID)
 
 
 def spectral(model: Model, x: int) -> int:

@@ -7,7 +7,9 @@ from typing import Any, TypeAlias
 from ._budget import Budget
 from ._exact import Number, bits_of
 
-PRODUCT = 10  # units of work for a product of two numbers that is added to a third
+PRODUCT = 10  # units of work for a product of two integers that is added to a third
+FRACTION = 200  # the same for a rational number, which also takes 250 bytes of memory where it is kept
+MAX_KEPT = 5_000_000  # numbers in the rows of a product
 Sparse: TypeAlias = tuple[tuple[int, int, Number], ...]
 Rows: TypeAlias = list[dict[int, Number]]
 
@@ -22,7 +24,8 @@ class ExactRows:
 
     def spend(self, products: int) -> None:
         """Count products of numbers as large as the largest met so far; `Invalid` where the file has no more to spend."""
-        self.budget.spend(products * PRODUCT, max(self.bits, self.bound.bit_length()))
+        price = PRODUCT if self.integer else FRACTION
+        self.budget.spend(products * price, max(self.bits, self.bound.bit_length()))
 
     def reflect(self, rows: Rows, transition: dict[str, Any]) -> Rows:
         """C_k···C_1 rows, in place: each factor changes only the rows in the support of its vector."""

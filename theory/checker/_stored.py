@@ -106,6 +106,16 @@ class Model:
         term = OPERATIONS if self.arithmetic.kind == "per_op" else TERM
         return [ENTRY * len(row) + term * sum(len(terms) for terms, _ in row) for row in self.rows]
 
+    @cached_property
+    def rough(self) -> list[int]:
+        """How many entries each letter rounds: not those that only move or change the sign of one number, or are B's alone."""
+        return [
+            sum(
+                bool(terms) and not (len(terms) == 1 and abs(terms[0][1]) == 1 and b == 0) for terms, b in row
+            )
+            for row in self.rows
+        ]
+
     def scale(self, numbers: Sequence[Fraction]) -> Scaled:
         """Numbers over their common denominator, which counts as work."""
         scaled = common(numbers)

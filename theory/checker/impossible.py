@@ -40,12 +40,35 @@ MAX_STEPS = 1_000_000
 MAX_WORK = (
     100_000_000  # products of numbers of 640 bits or less; larger ones count by the square of their length
 )
+MAX_KEPT = 8_000_000_000  # bits of the states that are kept, about a gigabyte
+OBJECT = 2_000  # bits that a state takes beside its numbers, and a number beside its digits
+
+
+class Replay:
+    """Counts the work on states as it is done, by the size of their numbers, and the bits of those that are kept."""
+
+    def __init__(self) -> None:
+        self.work = self.kept = 0
+
+    def spend(self, state: State) -> None:
+        """A number of each entry is computed."""
+        self.work += sum([1 + (size(x) // 640) ** 2 for x in state.values()])
+        need(self.work <= MAX_WORK, f"words: the replay takes more than {MAX_WORK:,} products")
+
+    def keep(self, joint: list[State]) -> list[State]:
+        """The states of all heads after a word, which stay in memory."""
+        self.kept += OBJECT * (len(joint) + 1) + sum(
+            OBJECT + size(x) for state in joint for x in state.values()
+        )
+        need(self.kept <= MAX_KEPT, f"words: the states of the replay have more than {MAX_KEPT:,} bits")
+        return joint
 
 
 class Head:
     """Start, and for each letter in use the matrix and the additive term."""
 
-    def __init__(self, data: Any, kinds: int, where: str) -> None:
+    def __init__(self, data: Any, kinds: int, where: str, replay: Replay) -> None:
+        self.replay = replay
         record(data, {"start", "weights"}, where)
         self.where, self.kinds = where, kinds
         self.start = {(i, j): x for i, j, x in entries(data["start"], f"{where}.start")}
@@ -63,6 +86,7 @@ class Head:
 
     def product(self, state: State, letter: int) -> State:
         """A(letter) state, without zeros; remembers which columns acted, and the state's sum."""
+        self.replay.spend(state)
         rows: dict[int, list[tuple[int, Fraction]]] = {}
         for (i, j), x in state.items():
             rows.setdefault(i, []).append((j, x))
@@ -76,9 +100,11 @@ class Head:
 
     def watch(self, unrounded: State) -> State:
         """The same, remembered in the sums."""
+        self.replay.spend(unrounded)
         for at, x in unrounded.items():
             self.sums[at] = self.sums.get(at, Fraction(0)) + x
             self.squares[at] = self.squares.get(at, Fraction(0)) + x * x
+        self.replay.spend({at: self.squares[at] for at in unrounded})
         return unrounded
 
     def step(self, state: State, letter: int, q: Round) -> State:
@@ -146,7 +172,8 @@ def check(document: Any) -> str:
     used = sorted({*prefix, *loop})
     place = {x: at for at, x in enumerate(used)}
     raw = array(document["heads"], "heads")
-    heads = [Head(h, len(used), f"heads[{at}]") for at, h in enumerate(raw)]
+    replay = Replay()
+    heads = [Head(h, len(used), f"heads[{at}]", replay) for at, h in enumerate(raw)]
     need(heads, "heads: empty")
     count_work(heads, len(prefix) + j * len(loop), document["arithmetic"])
 
@@ -203,11 +230,12 @@ def step_to_copies(
     for x in prefix:
         # from here on the states after u v^0, u v^1, ...
         now = [head.step(state, x, q) for head, state in zip(heads, now, strict=True)]
-    states = [now]
+    keep = heads[0].replay.keep
+    states = [keep(now)]
     for _ in range(j):
         for x in loop:
             now = [head.step(state, x, q) for head, state in zip(heads, now, strict=True)]
-        states.append(now)
+        states.append(keep(now))
     return states
 
 
@@ -232,6 +260,7 @@ def powers(heads: list[Head], j: int, q: Round) -> list[list[State]]:
             for at, x in round_state(first, q).items():
                 whole[at] = whole.get(at, Fraction(0)) + x
             column.append(round_state(whole, q))
+            head.replay.keep([column[-1]])
         columns.append(column)
     return [list(joint) for joint in zip(*columns, strict=True)]
 
