@@ -215,7 +215,7 @@ def horizon_of(
         certified = accept_horizons(lrnn)
         rounding = None if certified is None else certified[dtype]
     drifts = [d for s in snapped if (d := _drift(s)) is not None]
-    grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]
+    grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.averaged)) is not None]
     return Horizon(
         dtype,
         beta,

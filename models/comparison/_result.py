@@ -297,7 +297,7 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
         rows.append(
             (
                 "predicted failure",
-                f"token {h.spread:,}, where the classes' spread meets their margin: {describe_prediction(h.spread, s.fit)}",
+                f"token {h.spread:,}, where the classes' spread meets their margin: {describe_prediction(h.spread, s.averaged)}",
             )
         )
     for x in c.causal:
@@ -308,7 +308,10 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
         rows.append(("why it fails", c.failure.text))
     t = c.tolerances
     rows.append(
-        ("tolerances", f"subspace {t.subspace:g}, rank(A - I) on U {t.rank:g}, classes from {s.fit} letters")
+        (
+            "tolerances",
+            f"subspace {t.subspace:g}, rank(A - I) on U {t.rank:g}, classes from {s.averaged} letters",
+        )
     )
     return rows + [("note", note) for note in (*c.notes, *h.notes)]
 
