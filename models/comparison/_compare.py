@@ -241,8 +241,8 @@ def _find_classes(
 ) -> tuple[Trace, list[ClassGeometry]]:
     """The geometry of every head, from fewer letters where no head tells states apart at the length that was given.
 
-    A head that drifts within that length keeps its states before: half as many letters are taken, down to `SHORTEST`, as long as
-    they reach every state that was seen. The trace that is returned says how many were taken.
+    A head that drifts within that length keeps its states before: where transitions depend on the letter alone, half as many letters
+    are taken, down to `SHORTEST`, as long as they reach every state that was seen. The trace that is returned says how many were taken.
     """
 
     def classes_of(trace: Trace) -> list[ClassGeometry]:
@@ -253,7 +253,10 @@ def _find_classes(
     if not first or any(g.told_apart > 1 for g in first):
         return trace, first
     fit, tried = given // 2, [given]
-    while fit >= SHORTEST:
+    alone = not any(
+        head.spread for head in learned.heads
+    )  # else few letters show the last ones, not the state
+    while fit >= SHORTEST and alone:
         shorter = replace(trace, sampling=replace(trace.sampling, fit=fit))
         found = classes_of(shorter)
         if any(len(g.seen) < len(f.seen) for g, f in zip(found, first, strict=True)):
