@@ -10,7 +10,7 @@ import numpy as np
 
 from ...foundation._arguments import require_count, require_number, require_optional_count, require_seconds
 from ...foundation._errors import InputError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import count_noun, html_table, one_line
 from ..learned._learned import Learned, LearnedHead
 from ._causes import Causal, Failure, Horizon, describe_limit
 from ._extraction import Extracted
@@ -278,7 +278,7 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
         ("arithmetic", c.learned.arithmetic),
         (
             "accuracy",
-            f"{c.trace.accuracy:.4f} on {s.words:,} random words of {s.length:,} letters, seed {s.seed}",
+            f"{c.trace.accuracy:.4f} on {count_noun(s.words, 'random word')} of {count_noun(s.length, 'letter')}, seed {s.seed}",
         ),
         ("constructed", "none" if c.constructed is None else c.constructed.name),
         ("heads with states", ", ".join(x.head.name for x in c.heads if x.carries_states) or "none"),

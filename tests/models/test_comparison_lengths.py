@@ -59,6 +59,8 @@ def test_the_default_is_no_longer_than_the_words(call: Callable[..., Outcome]) -
         "compare", "parity", "parity", "--words", "4", "--length", "32", "--extract", "none", "--json"
     )
     assert said.json["sampling"] == {"words": 4, "length": 32, "fit": 32, "seed": 0}
+    said = call("compare", "parity", "parity", "--words", "1", "--length", "1", "--extract", "none")
+    assert "on 1 random word of 1 letter," in said.out
     with pytest.raises(InputError, match="`fit` 33: it is at most `length`, 32"):
         Sampling(length=32, fit=33)
     assert "--fit 33" in call("compare", "parity", "parity", "--length", "32", "--fit", "33").error
