@@ -62,11 +62,12 @@ def compare(
     words: Annotated[int, typer.Option(help="Number of random words to run.")] = 256,
     length: Annotated[int, typer.Option(help="Number of letters of each random word.")] = 1024,
     fit: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Only the states after at most this many letters are averaged into the mean of each class."
+            help="Only the states after at most this many letters are averaged into the mean of each class; fewer if no head is found. "
+            "The default is 64, or the length of the words if that is less."
         ),
-    ] = 64,
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random words.")] = 0,
     dtype: Annotated[
         str,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..foundation._text import count_noun
 from .help import MODELS
 from .options import Json
 from .output import print_json, print_table, show_work
@@ -62,5 +63,9 @@ def tokenize(
         return
     rows = [("vocabulary", f"{header.vocabulary:,} tokens"), ("tokenizer", header.tokenizer)]
     for name, part in (("train", header.train), ("test", header.test)):
-        rows.append((name, f"{part.tokens - part.documents:,} tokens in {part.documents:,} documents"))
+        tokens, documents = part.tokens - part.documents, count_noun(part.documents, "document")
+        ends = f"and {count_noun(part.documents, 'end')} of documents"
+        rows.append(
+            (name, f"{count_noun(tokens, 'token')} in {documents} ({part.tokens:,} numbers: tokens {ends})")
+        )
     print_table(header.source, [*rows, ("written", output)])

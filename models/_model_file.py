@@ -33,6 +33,7 @@ from ._config import ModelConfig
 from ._families import rename_family
 from ._model import Model, model_on_meta
 from ._records import record_of
+from .tasks._asked_in_text import AskedInText
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import read_contract
 from .tasks._kinds import task_from_settings
@@ -257,8 +258,11 @@ def automaton_model(
     contract = read_contract(Path(folder) / "task.json")
     task = task_from_settings(contract.settings)
     if not isinstance(task, AutomatonTask):
+        way = "give a model that was trained on an automaton"
+        if isinstance(task, AskedInText):
+            way = "`read_planted_head` of mirrormata.models makes a model of a planted head, whose `save` writes a file for `prove`"
         raise InputError(
-            f"{folder}: its task {contract.task} is no automaton's, so there is nothing to {purpose}"
+            f"{folder}: its task, {contract.task}, is not an automaton's, and to {purpose} an automaton's is needed; {way}"
         )
     if contract.end:
         raise InputError(

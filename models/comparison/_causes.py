@@ -26,7 +26,7 @@ from ...theory.arithmetic._rounding import Floats
 from ...theory.impossibility._certificate import certify_impossibility
 from ...theory.impossibility._orbits import AffineHead, AffineModel
 from ...theory.running._words import random_words
-from ..learned._learned import AffineStepper, Learned
+from ..learned._learned import AffineStepper, Learned, Target
 from ._snap import SnappedHead, find_factors_in_use
 from ._spectra import LetterFacts
 from ._states import ClassGeometry, Sampling, run_beside_automaton
@@ -61,8 +61,53 @@ class Failure:
                 f"{self.certificate['arithmetic']}; the automaton tells these words apart"
             )
         if self.in_zero_one:
-            return f"all eigenvalues are in [0, 1] (G.T1); {self.reason}"
+            return f"all eigenvalues are in [0, 1]; {self.reason}"
         return self.reason
+
+
+def describe_limit(failure: Failure, learned: Learned, observed: int | None) -> str:
+    """What a layer cannot do on all words: by a certificate, or by G.T1 where the powers of a letter have answers that never settle.
+
+    Args:
+        failure: what was found.
+        learned: the layer and the answers that it should give.
+        observed: the number of letters read at the first wrong answer; None if there was none.
+
+    Returns:
+        The sentence; empty where neither applies.
+
+    Source: G.T1.
+    """
+    if failure.certificate is not None:
+        text = f"cannot be right on all words: {failure.text}"
+    elif failure.in_zero_one and _counts_powers(learned.target):
+        where = (
+            "if the transitions of every context are like their means, whose eigenvalues are all in [0, 1]"
+            if any(head.spread for head in learned.heads)
+            else "all eigenvalues are in [0, 1]"
+        )
+        text = f"cannot be right on all words in the arithmetic cast: {where} (G.T1); {failure.reason}"
+    else:
+        return ""
+    more = "" if observed is None else f". That need not be why the answer at token {observed:,} is wrong"
+    return text + more
+
+
+def _counts_powers(target: Target) -> bool:
+    """Whether the answers to the powers of a letter, after some word, change for ever."""
+    reached = target.automaton.reachable()
+    for moves, answers in zip(target.automaton.transitions, target.table, strict=True):
+        states = np.array(sorted(reached))
+        for _ in reached:  # then only the states of its cycles are left
+            states = np.unique(moves[states])
+        for first in states.tolist():
+            said, q = {int(answers[first])}, int(moves[first])
+            while q != first:
+                said.add(int(answers[q]))
+                q = int(moves[q])
+            if len(said - {-1}) > 1:
+                return True
+    return False
 
 
 def eigenvalues_in_zero_one(facts: Sequence[Sequence[LetterFacts]]) -> bool | None:
@@ -215,7 +260,7 @@ def horizon_of(
         certified = accept_horizons(lrnn)
         rounding = None if certified is None else certified[dtype]
     drifts = [d for s in snapped if (d := _drift(s)) is not None]
-    grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.fit)) is not None]
+    grown = [g for geometry in geometries if (g := _growth(geometry, lengths, sampling.averaged)) is not None]
     return Horizon(
         dtype,
         beta,

@@ -25,6 +25,7 @@ from ...foundation._arguments import (
 from ...foundation._errors import InputError, LimitError, MirrormataError
 from ...foundation._files import path_of
 from ...foundation._interrupting import take_interrupt
+from ...foundation._text import count_noun
 from ...theory._realisations import realisation_in, realisation_of
 from ...theory.arithmetic._rounding import float_format
 from .._sources import ModelSource
@@ -46,6 +47,8 @@ Beside: TypeAlias = Realisation | AutomatonLike | Mapping[str, Any] | PathLike[s
 """What a model may be compared with: a construction, a certificate, or anything that is an automaton."""
 FOLLOWED, FOUND = 0.4, 0.75
 """Shares of the time, about, at which the model has run on all words, and the causal check begins."""
+SHORTEST = 4
+"""The fewest letters whose states are averaged without being asked for, where more find no head."""
 EXTRACTING = 0.5
 """The share of the time, about, at which extraction begins where the model answers queries."""
 
@@ -105,11 +108,16 @@ def compare(
     beside = _construct_beside(learned, given, notes)
     begin = EXTRACTING if {"kv", "lstar"} & set(ways) else 1.0
     trace = follow_words(learned, sampling, _share_progress(progress, 0, FOLLOWED * begin))
+    trace, geometries = _find_classes(learned, trace, tolerances, notes)
+    sampling = trace.sampling
     table = _find_characters(learned, tolerances, notes)
-    heads = tuple(_head(learned, trace, h, table, tolerances) for h in range(len(learned.heads)))
+    heads = tuple(
+        _head(learned, head, geometry, table, tolerances)
+        for head, geometry in zip(learned.heads, geometries, strict=True)
+    )
     other_facts: tuple[tuple[LetterFacts, ...], ...] = ()
     if beside is not None:
-        seen = replace(sampling, length=sampling.fit)
+        seen = replace(sampling, length=sampling.averaged)
         theirs = follow_words(beside, seen)
         places = [
             (h, class_geometry(theirs, i, len(automaton.states), tolerances.subspace))
@@ -228,11 +236,54 @@ def _find_characters(learned: Learned, tolerances: Tolerances, notes: list[str])
         return None
 
 
+def _find_classes(
+    learned: Learned, trace: Trace, tolerances: Tolerances, notes: list[str]
+) -> tuple[Trace, list[ClassGeometry]]:
+    """The geometry of every head, from fewer letters where no head tells states apart at the length that was given.
+
+    A head that drifts within that length keeps its states before: where transitions depend on the letter alone, half as many letters
+    are taken, down to `SHORTEST`, as long as they reach every state that was seen. The trace that is returned says how many were taken.
+    """
+
+    def classes_of(trace: Trace) -> list[ClassGeometry]:
+        states = len(learned.target.automaton.states)
+        return [class_geometry(trace, h, states, tolerances.subspace) for h in range(len(learned.heads))]
+
+    given, first = trace.sampling.averaged, classes_of(trace)
+    if not first or any(g.told_apart > 1 for g in first):
+        return trace, first
+    fit, tried = given // 2, [given]
+    alone = not any(
+        head.spread for head in learned.heads
+    )  # else few letters show the last ones, not the state
+    while fit >= SHORTEST and alone:
+        shorter = replace(trace, sampling=replace(trace.sampling, fit=fit))
+        found = classes_of(shorter)
+        if any(len(g.seen) < len(f.seen) for g, f in zip(found, first, strict=True)):
+            break
+        if any(g.told_apart > 1 for g in found):
+            notes.append(
+                f"no head tells states apart by their means over the first {count_noun(given, 'letter')}, as where heads drift: all "
+                f"means are those over the first {count_noun(fit, 'letter')}, where heads were found"
+            )
+            return shorter, found
+        tried.append(fit)
+        fit //= 2
+    *longer, least = tried
+    lengths = (", ".join(f"{t:,}" for t in longer) + " or " if longer else "") + count_noun(least, "letter")
+    hint = "; fewer letters may find heads" if least > SHORTEST else ""
+    notes.append(f"no head tells states apart by their means over the first {lengths}{hint}")
+    return trace, first
+
+
 def _head(
-    learned: Learned, trace: Trace, h: int, table: CharacterTable | None, tolerances: Tolerances
+    learned: Learned,
+    head: LearnedHead,
+    geometry: ClassGeometry,
+    table: CharacterTable | None,
+    tolerances: Tolerances,
 ) -> HeadComparison:
-    automaton, head = learned.target.automaton, learned.heads[h]
-    geometry = class_geometry(trace, h, len(automaton.states), tolerances.subspace)
+    automaton = learned.target.automaton
     U = geometry.basis
     neutral = {
         letter: float(np.linalg.norm(A @ U - U, 2)) if U.size else 0.0

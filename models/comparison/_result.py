@@ -10,9 +10,9 @@ import numpy as np
 
 from ...foundation._arguments import require_count, require_number, require_optional_count, require_seconds
 from ...foundation._errors import InputError
-from ...foundation._text import html_table, one_line
+from ...foundation._text import count_noun, html_table, one_line
 from ..learned._learned import Learned, LearnedHead
-from ._causes import Causal, Failure, Horizon
+from ._causes import Causal, Failure, Horizon, describe_limit
 from ._extraction import Extracted
 from ._procrustes import Alignment
 from ._ranks import PredictedRanks
@@ -123,7 +123,7 @@ class Comparison:
         snapped: the exact heads.
         horizon: the lengths up to which the layer provably does not fail, and a prediction.
         causal: the accuracies with heads replaced by snapped ones.
-        failure: why it fails.
+        failure: why it cannot be right on all words, as far as this is known.
         extracted: the extracted automata, one for each method.
         tolerances: all tolerances and limits.
         notes: what was left out, and why.
@@ -189,7 +189,7 @@ class Comparison:
             "failure": {
                 "all_eigenvalues_in_0_1": self.failure.in_zero_one,
                 "certificate": self.failure.certificate,
-                "text": self.failure.text,
+                "text": describe_limit(self.failure, self.learned, self.trace.observed) or self.failure.text,
             },
             "sampling": self.trace.sampling.as_json(),
             "tolerances": self.tolerances.as_json(),
@@ -278,7 +278,7 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
         ("arithmetic", c.learned.arithmetic),
         (
             "accuracy",
-            f"{c.trace.accuracy:.4f} on {s.words:,} random words of {s.length:,} letters, seed {s.seed}",
+            f"{c.trace.accuracy:.4f} on {count_noun(s.words, 'random word')} of {count_noun(s.length, 'letter')}, seed {s.seed}",
         ),
         ("constructed", "none" if c.constructed is None else c.constructed.name),
         ("heads with states", ", ".join(x.head.name for x in c.heads if x.carries_states) or "none"),
@@ -297,18 +297,21 @@ def comparison_rows(c: Comparison) -> list[tuple[str, str]]:
         rows.append(
             (
                 "predicted failure",
-                f"token {h.spread:,}, where the classes' spread meets their margin: {describe_prediction(h.spread, s.fit)}",
+                f"token {h.spread:,}, where the classes' spread meets their margin: {describe_prediction(h.spread, s.averaged)}",
             )
         )
     for x in c.causal:
         failed = "no wrong answer" if x.first_failure is None else f"first wrong at token {x.first_failure:,}"
         rows.append((f"snapped: {x.replaced}", f"accuracy {x.accuracy:.4f}, {failed} (float64)"))
     rows += [(f"automaton ({e.method})", e.text) for e in c.extracted]
-    if c.failure.in_zero_one or c.failure.certificate is not None:
-        rows.append(("why it fails", c.failure.text))
+    if limit := describe_limit(c.failure, c.learned, c.trace.observed):
+        rows.append(("limit", limit))
     t = c.tolerances
     rows.append(
-        ("tolerances", f"subspace {t.subspace:g}, rank(A - I) on U {t.rank:g}, classes from {s.fit} letters")
+        (
+            "tolerances",
+            f"subspace {t.subspace:g}, rank(A - I) on U {t.rank:g}, classes from {s.averaged} letters",
+        )
     )
     return rows + [("note", note) for note in (*c.notes, *h.notes)]
 

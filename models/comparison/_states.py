@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...constructions.automata._automaton import Indices
-from ...foundation._arguments import require_count
+from ...foundation._arguments import require_count, require_optional_count
 from ...foundation._errors import InputError, LimitError
 from ...theory.arithmetic._rounding import Floats
 from ...theory.running._stepper import Stepper
@@ -18,6 +18,8 @@ from ..learned._learned import Learned, Target
 
 MOST_LETTERS = 2**30
 """Letters of all words of a sample together, which are kept."""
+FIT = 64
+"""States after at most so many letters are averaged by default."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Sampling:
         words: the number of words, at least 1.
         length: the number of letters of each word, at least 1.
         fit: states after 1, ..., `fit` letters make up the class means; beyond, those at powers of two are kept. From 1 to
-            `length`.
+            `length`; by default `FIT`, or `length` where that is less.
         seed: the seed of the random words, at least 0.
 
     Raises:
@@ -38,19 +40,25 @@ class Sampling:
 
     words: int = 256
     length: int = 1024
-    fit: int = 64
+    fit: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("words", "length", "fit"):
+        for name in ("words", "length"):
             require_count(name, getattr(self, name), 1)
+        require_optional_count("fit", self.fit, 1)
         require_count("seed", self.seed)
         if self.words * self.length > MOST_LETTERS:
             raise LimitError(
                 f"`words` {self.words:,} of `length` {self.length:,}: at most {MOST_LETTERS:,} letters are read; lower one of the two"
             )
-        if self.fit > self.length:
+        if self.averaged > self.length:
             raise InputError(f"`fit` {self.fit}: it is at most `length`, {self.length}")
+
+    @property
+    def averaged(self) -> int:
+        """`fit`, or its default: after how many letters at most states are averaged."""
+        return min(FIT, self.length) if self.fit is None else self.fit
 
     def as_json(self) -> dict[str, int]:
         """Plain values, for the provenance of a result.
@@ -58,7 +66,7 @@ class Sampling:
         Returns:
             The fields by name.
         """
-        return {"words": self.words, "length": self.length, "fit": self.fit, "seed": self.seed}
+        return {"words": self.words, "length": self.length, "fit": self.averaged, "seed": self.seed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +170,7 @@ def follow_words(
     """
     target = learned.target
     letters = random_words(target.automaton, sampling.words, sampling.length, sampling.seed)
-    kept = [t for t in range(1, sampling.length + 1) if t <= sampling.fit or t & (t - 1) == 0]
+    kept = [t for t in range(1, sampling.length + 1) if t <= sampling.averaged or t & (t - 1) == 0]
     if sampling.length not in kept:
         kept.append(sampling.length)
     right = np.full(sampling.length, np.nan)
@@ -219,7 +227,7 @@ def class_geometry(trace: Trace, head: int, states: int, tolerance: float) -> Cl
     Returns:
         The subspace, the spread and the margin at each length.
     """
-    H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.fit
+    H, fit = trace.states[head], np.array(trace.lengths) <= trace.sampling.averaged
     q = trace.classes[fit].reshape(-1)
     means, seen = _means(H[fit].reshape(-1, *H.shape[2:]), q, states)
     centred = means[seen] - means[seen].mean(axis=0)

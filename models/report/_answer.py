@@ -12,6 +12,7 @@ from ...constructions._realisation import Realisation
 from ...constructions.texts._show import label_text
 from ...foundation._extras import needed_by
 from ...foundation._text import count_noun
+from ..comparison._causes import describe_limit
 from ..comparison._result import Comparison
 from ._data import Cell, Chart, Item, Section, Table, format_share
 from ._folder import ReportFolder, Trained
@@ -62,21 +63,15 @@ def explain_failure(found: Comparison) -> str:
     failure = found.failure
     if found.trace.observed is None:
         return ""
-    eigenvalues = "every eigenvalue of its letters is in [0, 1]" if failure.in_zero_one else ""
-    if failure.certificate is not None:
-        proved = f"a certificate proves that no read-out of its states can be right in {failure.certificate['arithmetic']}"
-        return f"{eigenvalues}, and {proved}" if eigenvalues else proved
-    if eigenvalues:
-        return eigenvalues
+    if limit := describe_limit(failure, found.learned, None):
+        return f"it {limit}"
     if found.causal and found.causal[-1].replaced != "none" and found.causal[-1].accuracy == 1:
-        return "its heads are not exact (with snapped heads every answer is right)"
+        return "it fails because its heads are not exact (with snapped heads every answer is right)"
     if found.heads and not any(h.carries_states for h in found.heads):
-        return "no head's states fall into groups by the automaton's state"
+        return "it fails because no head's states fall into groups by the automaton's state"
     if (at := found.horizon.spread) is not None:
-        return (
-            f"the states of a class spread, and are predicted to meet those of another after {at:,} letters"
-        )
-    return "no cause was found"
+        return f"it fails because the states of a class spread, and are predicted to meet those of another after {at:,} letters"
+    return "no cause of its failure was found"
 
 
 def answer_model(place: Trained, found: Comparison | None, reason: str, items: Sequence[Item]) -> Section:
@@ -94,7 +89,7 @@ def answer_model(place: Trained, found: Comparison | None, reason: str, items: S
         wrong = min((x for x in failures if x is not None), default=None)
         why, proof = "" if found is None else explain_failure(found), _say_proof(place, wrong)
         trained = "trained on" if place.settings is not None else "as a model of"
-        because = [f"it fails because {why}"] * bool(wrong is not None and why)
+        because = [why] * bool(wrong is not None and why)
         parts = [
             f"{family}, {trained} {task}, is {_say_reach(place, result)}",
             _say_accuracy(result),

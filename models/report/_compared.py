@@ -314,7 +314,7 @@ def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:
     seen = f"the least over {words}" if h.observed else f"none in {h.length:,} letters of {words}"
     predicted = "spread and margin are not seen to meet"
     if h.spread is not None:
-        predicted = describe_prediction(h.spread, s.fit)
+        predicted = describe_prediction(h.spread, s.averaged)
     rows: list[tuple[Cell, ...]] = [
         ("right at least to, by β", h.beta, f"a bound for the nearest code, if β were the only error; {least}"),
         (f"right at least to, by rounding to {h.dtype}", h.rounding, rounding),
@@ -378,7 +378,7 @@ def show_clusters(
 ) -> tuple[str, list[Chart], list[Chart]]:
     """A chart for each head that carries states; for all heads together where none does."""
     source, trace = place.name_source(limits), found.trace
-    kept = np.array(trace.lengths) <= trace.sampling.fit
+    kept = np.array(trace.lengths) <= trace.sampling.averaged
     classes: Indices = trace.classes[kept].reshape(-1)
     lengths = np.repeat(np.array(trace.lengths)[kept], trace.sampling.words)
     states = [H[kept].reshape(len(classes), -1) for H in trace.states]  # of each head, [states, entries]
@@ -407,7 +407,7 @@ def show_clusters(
         shown = (f"learned-clusters-{name}", f"States of {name}", what)
         charts.append(_chart_clusters(*shown, states[i], classes, lengths, found, limits, source))
     text = (
-        f"States after 1 to {trace.sampling.fit:,} letters of random words, on the two directions in which they vary "
+        f"States after 1 to {trace.sampling.averaged:,} letters of random words, on the two directions in which they vary "
         "most. States of one colour should lie together, and apart from others where the head keeps them apart. "
         f"Of the states of all heads together {format_share(measure_purity(together, classes))} are nearest to the mean of their "
         "own automaton state."

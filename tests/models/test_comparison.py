@@ -280,12 +280,27 @@ def test_a_positive_layer_must_fail() -> None:
     assert c.failure.certificate is not None
     assert check(c.failure.certificate).verdict == "valid"
     assert c.trace.observed is not None
-    assert "G.T1" in c.failure.text or "bit for bit" in c.failure.text
+    assert "bit for bit" in c.failure.text
+    limit = dict(comparison_rows(c))["limit"]
+    assert limit.startswith("cannot be right on all words: after (")
+    assert limit.endswith(f". That need not be why the answer at token {c.trace.observed} is wrong")
+    assert limit == c.to_json()["failure"]["text"]
+    unsearched = compare(learned, sampling=QUICK, extract=())
+    text = "cannot be right on all words in the arithmetic cast: all eigenvalues are in [0, 1] (G.T1); no certificate was looked for"
+    assert dict(comparison_rows(unsearched))["limit"].startswith(text)
     right = compare(
         learned_from_lrnn(lrnn_of("parity")), sampling=QUICK, arithmetic="per_step:bf16", extract=()
     )
     assert right.failure.in_zero_one is False
     assert right.failure.certificate is None
+    assert "limit" not in dict(comparison_rows(right))
+
+
+def test_eigenvalues_in_zero_one_are_no_limit_where_powers_settle() -> None:
+    """A flip-flop, whose resets have eigenvalues 0 and 1, needs no others."""
+    c = compare(learned_from_lrnn(lrnn_of("flipflop")), sampling=QUICK, extract=())
+    assert c.failure.in_zero_one is True
+    assert "limit" not in dict(comparison_rows(c))
 
 
 def test_any_stepper_is_compared_by_its_answers() -> None:

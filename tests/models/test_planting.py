@@ -104,6 +104,12 @@ def test_the_host_computes_what_it_did(entries: dict[str, Any]) -> None:
     )
 
 
+def test_a_saved_head_is_a_file_for_prove(tmp_path: Path) -> None:
+    planted = plant_heads(host(), construct("S3"))
+    read_planted_head(planted.model, planted, 0).save(tmp_path / "head.npz")
+    assert prove(str(tmp_path / "head.npz"), "S3", "per_step:fp32").verdict == "equivalent"
+
+
 def test_a_changed_head_is_refuted() -> None:
     planted = plant_heads(host(), construct("S3", exactness="integer"))
     key = planted.model.state_dict()["blocks.0.mixer.beta.weight"]

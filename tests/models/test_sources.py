@@ -125,8 +125,15 @@ def test_wrong_requests(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no GPU"):
             prove(place, automaton_from_spec("S3"), "kernel:recurrent:bf16:cuda")
     save_model(place, constructed("parity"), contract_of_recall())
-    with pytest.raises(InputError, match="no automaton's"):
+    with pytest.raises(
+        InputError, match="not an automaton's, and to prove an automaton's is needed; give a model"
+    ):
         prove(place, automaton_from_spec("parity"))
+    (tmp_path / "text").write_text("text " * 100)
+    asked = task_from_settings({"spec": "asked_in_text:S3", "text": str(tmp_path / "text"), "share": 0.5})
+    save_model(place, constructed("S3"), asked.contract((8, 8), ("8",)).as_json())
+    with pytest.raises(InputError, match="`read_planted_head` of mirrormata"):
+        prove(place, automaton_from_spec("S3"))
 
 
 def test_the_command(tmp_path: Path, call: Any) -> None:

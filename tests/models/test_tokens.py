@@ -171,6 +171,8 @@ def test_a_model_of_tokens_is_trained_and_tested(
 ) -> None:
     shown = call("tokenize", str(text), "-o", str(tmp_path / "tokens"))
     assert "10 documents" in shown.out
+    numbers = read_tokens(tmp_path / "tokens").header.train.tokens
+    assert f"({numbers:,} numbers: tokens and 10 ends of documents)" in " ".join(shown.out.split())
     entries = {"train__steps": 2, "train__lengths": [16, 16], "eval__lengths": [[1, 16]]}
     one = experiment(task__spec=f"tokens:{tmp_path / 'tokens'}", task__protocol=None, **entries)
     train(one, tmp_path / "run")
