@@ -26,12 +26,15 @@ from mirrormata.theory.checker._stored import Model
 from mirrormata.theory.proofs._prove import prove
 
 
-def seconds(name: str) -> float:
-    """How long the checker works on a hostile certificate, which it refuses for its work."""
+WORK = f"{TOO_MUCH}|more than 10,000 bits|is not an integer from"
+
+
+def seconds(name: str, reasons: str = WORK) -> float:
+    """How long the checker works on a hostile certificate until it refuses it."""
     document = HOSTILE[name]()
     assert len(json.dumps(document)) < 120_000
     began = time.process_time()
-    with pytest.raises(Invalid, match=f"{TOO_MUCH}|more than 10,000 bits|is not an integer from"):
+    with pytest.raises(Invalid, match=reasons):
         equivalent.check(document)
     return time.process_time() - began
 
@@ -46,7 +49,8 @@ def test_work_is_counted_as_it_is_done(name: str, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_certificate_takes_a_minute_at_most(name: str) -> None:
-    assert seconds(name) < 100
+    # the walk of many regions ends within the units, at a wrong answer
+    assert seconds(name, f"{WORK}|the code answers") < 100
 
 
 @pytest.mark.parametrize("method", ["states", "regions"])
