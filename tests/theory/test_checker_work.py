@@ -25,7 +25,6 @@ from mirrormata.theory.checker._exact import Invalid
 from mirrormata.theory.checker._stored import Model
 from mirrormata.theory.proofs._prove import prove
 
-
 WORK = f"{TOO_MUCH}|more than 10,000 bits|is not an integer from"
 
 
