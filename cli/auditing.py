@@ -8,7 +8,7 @@ import typer
 
 from ..foundation._arguments import require_count
 from ..foundation._errors import InputError
-from ..foundation._files import is_there, require_folder, shown_path
+from ..foundation._files import require_folder, require_there
 from .help import PROOFS, WORDS
 from .options import Json
 from .output import print_columns, print_json, print_sentence, show_work
@@ -115,8 +115,8 @@ def audit(
     chosen = _numbers(products)
     for name, count in (("words", words), ("length", length), ("starts", starts), ("horizon", horizon)):
         require_count(name, count, 1)
-    if text is not None and not is_there(text):
-        raise InputError(f"{shown_path(text)}: no such file")
+    if text is not None:
+        require_there(text)
     require_folder(model, "a model folder or the folder of a checkpoint")
     from ..foundation._extras import needed_by
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..foundation._errors import InputError, LimitError
-from ..foundation._files import is_there, shown_path
+from ..foundation._files import is_there, require_there
 from .help import MODEL, MODELS, TASK, TRAINING, complete_spec
 from .options import SPEC_HELP, Group, Json, Sets, entries_set, one_of
 from .output import print_columns, print_json, print_sentence, print_table, say, show_work
@@ -304,8 +304,7 @@ def _check_training_arguments(
     if device is not None:
         check_device_name(device)
     if spec.endswith(".toml"):
-        if not is_there(spec):
-            raise InputError(f"{shown_path(spec)}: no such file")
+        require_there(spec)
         return
     if is_there(spec) or spec in ("text", "recall") or spec.startswith(("regex:", *OTHER_TASKS)):
         return

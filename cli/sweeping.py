@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from ..foundation._files import is_there, shown_path
+from ..foundation._files import require_there
 from .help import MODELS
 from .models import Logs, Minutes
 from .options import Json
@@ -99,8 +99,7 @@ def sweep(
         "slurm": slurm,
     }
     where, parameters = _system(on, given), _parameters(slurm)
-    if not is_there(file):
-        raise InputError(f"{shown_path(file)}: no such file")
+    require_there(file)
     # here, so that what is wrong in the command is told before torch is loaded, which takes seconds
     from ..models.sweeps._run import SweepFolder, run_sweep
     from ..models.sweeps._slurm import TIME_LIMIT

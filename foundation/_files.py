@@ -361,6 +361,16 @@ def is_own_file(path: str | Path) -> bool:
     return any(mark in head for mark in marks)
 
 
+def require_there(path: str | Path) -> None:
+    """`InputError` where there is no such file or folder.
+
+    Args:
+        path: what is to be read.
+    """
+    if not is_there(path):
+        raise InputError(f"{shown_path(path)}: no such file")
+
+
 def require_folder(folder: str | Path, needed: str) -> None:
     """`InputError` where there is no such folder.
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ..foundation._errors import InputError
-from ..foundation._files import is_file, is_folder, is_there, shown_path
+from ..foundation._files import is_file, is_folder, is_there, require_there, shown_path
 
 DEVICES = ("auto", "cpu", "cuda", "mps", "xpu")
 """Kinds of devices that people name; torch decides about others."""
@@ -47,8 +47,8 @@ def check_evaluation_arguments(
         raise InputError(f"eval: seed {seed}: give a number from 0")
     if memory is not None and memory < 1:
         raise InputError(f"`memory` {memory}: give the letters that layers may remember, at least 1")
-    if data is not None and not is_there(data):
-        raise InputError(f"{shown_path(data)}: no such file")
+    if data is not None:
+        require_there(data)
     if group is not None and data is None:
         raise InputError(
             f"`group` {group}: it is of the file of words that `data` names; give `data` as well, or leave it out"

@@ -119,8 +119,8 @@ class WeightsAudit:
         first, last = self.settings.products[0], self.settings.products[-1]
         rows = [
             [
-                "layer", f"% with\nβ‖k‖²\n> 1, {NEAR_REFLECTION:g}", f"% with\nλ < 0,\n{_tokens(first)}", f"% not\nreal,\n{_tokens(first)}",
-                f"% not\nreal,\n{_tokens(last)}", f"% that\nrotate,\n{_tokens(last)}", "memory,\ntokens", "rank of\na state",
+                "layer", f"% with\nβ‖k‖²\n> 1, {NEAR_REFLECTION:g}", f"% with\nλ < 0,\n{count_noun(first, 'token')}", f"% not\nreal,\n{count_noun(first, 'token')}",
+                f"% not\nreal,\n{count_noun(last, 'token')}", f"% that\nrotate,\n{count_noun(last, 'token')}", "memory,\ntokens", "rank of\na state",
             ]
         ]  # fmt: skip
         for layer in self.layers:
@@ -150,7 +150,7 @@ class WeightsAudit:
             if first == 1
             else f"the product of the matrices of {first} tokens in a row"
         )
-        longer = "" if first == last else f", or {_product(last)},"
+        longer = "" if first == last else f", or the product of those of {last} tokens in a row,"
         return [
             f"Percentages are of {self.tokens:,} tokens in all heads; of products of several tokens, of those that begin at about "
             f"{min(s.starts, self.tokens):,} of them. In brackets the control: the same with every β‖k‖² at most 1 and no negative gate.",
@@ -235,8 +235,8 @@ class WeightsAudit:
         first = self.settings.products[0]
         rows = [
             [
-                what, "β‖k‖²", "% with\nβ‖k‖²\n> 1", f"% with\nβ‖k‖²\n> {NEAR_REFLECTION:g}", "gate", f"% with\nλ < 0,\n{_tokens(first)}",
-                f"% not\nreal,\n{_tokens(first)}", f"% not\nreal,\n{_tokens(last)}", f"% that\nrotate,\n{_tokens(last)}",
+                what, "β‖k‖²", "% with\nβ‖k‖²\n> 1", f"% with\nβ‖k‖²\n> {NEAR_REFLECTION:g}", "gate", f"% with\nλ < 0,\n{count_noun(first, 'token')}",
+                f"% not\nreal,\n{count_noun(first, 'token')}", f"% not\nreal,\n{count_noun(last, 'token')}", f"% that\nrotate,\n{count_noun(last, 'token')}",
             ]
         ]  # fmt: skip
         for name, part in parts:
@@ -305,14 +305,6 @@ class WeightsAudit:
     def _repr_html_(self) -> str:
         first, *rest = self.rows()
         return html_table(self.headline, rest, first)
-
-
-def _tokens(n: int) -> str:
-    return "1 token" if n == 1 else f"{n} tokens"
-
-
-def _product(n: int) -> str:
-    return f"the product of those of {n} tokens in a row"
 
 
 def _percent(share: float) -> str:

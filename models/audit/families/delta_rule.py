@@ -107,13 +107,12 @@ def _kimi(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
     count, layers = config["num_hidden_layers"], config["layer_types"]
     if layers is None:
         given = config["linear_attn_config"] or {}
-        listed = given.get("full_attn_layers"), given.get("kda_layers")
         # as transformers does: the lists, which count from 1, are read where both are there
         full = {i for i in range(count) if i and i % 4 == 0}
-        if "full_attn_layers" in given and "kda_layers" in given:
+        entries = ("full_attn_layers", "kda_layers")
+        if all(entry in given for entry in entries):
             full, recurrent = (
-                numbers_of_layers(numbers, f"linear_attn_config.{entry}", 1, count)
-                for numbers, entry in zip(listed, ("full_attn_layers", "kda_layers"), strict=True)
+                numbers_of_layers(given[entry], f"linear_attn_config.{entry}", 1, count) for entry in entries
             )
             if full & recurrent or len(full | recurrent) != count:
                 raise InputError(
