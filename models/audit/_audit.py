@@ -19,6 +19,8 @@ from ._conclusions import Conclusion, conclude
 from ._recurrence import AuditedFamily, Layer, Recurrence
 
 MOST_LAYERS = 100_000
+LARGEST_NUMBER = 10**6
+"""Largest absolute value of an entry that is no whole number."""
 _REPLACED = ("full_attention_interval", "attn_layer_period", "attn_layer_offset")
 """Entries that say nothing where the layers are listed."""
 
@@ -220,6 +222,10 @@ def _read_entries(
             continue
         if type(value) is not kind and not (kind is float and type(value) is int):
             raise InputError(f"{name}: {entry} is {show_value(value)}: its type is {kind.__name__}")
+        if kind is float and not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+            raise InputError(
+                f"{name}: {entry} is {show_value(value)}: a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,} is needed"
+            )
         if kind is int and not 0 <= value <= MOST_LAYERS:
             raise InputError(f"{name}: {entry} is {value:,}: a number from 0 to {MOST_LAYERS:,} is needed")
         if kind is list and len(value) > MOST_LAYERS:
