@@ -79,7 +79,8 @@ def test_a_head_whose_ratio_fla_would_truncate(kind: str) -> None:
     layer = load_layers()[kind]
     # 49 × (1 / 49) is below 1 in float64
     entries = layer.read_entries(
-        {"model_type": kind, "num_heads": 2, "head_dim": 49, "expand_v": ratio_of(1, 49), "vocab_size": 5}, "c"
+        {"model_type": kind, "num_heads": 2, "head_dim": 49, "expand_v": ratio_of(1, 49), "vocab_size": 5},
+        "c",
     )
     config = layer.model_config(entries, "c")
     assert config.value_dim == 1

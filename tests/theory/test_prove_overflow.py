@@ -9,8 +9,8 @@ from mirrormata.constructions.automata._automaton import Automaton
 from mirrormata.constructions.automata._completing import object_array
 from mirrormata.theory.arithmetic._arithmetic import parse_arithmetic
 from mirrormata.theory.proofs._linear import LinearMachine
-from mirrormata.theory.proofs._npz_model import NpzModel, npz_model
 from mirrormata.theory.proofs._machine import machine_of
+from mirrormata.theory.proofs._npz_model import NpzModel, npz_model
 from mirrormata.theory.proofs._prove import prove
 
 
