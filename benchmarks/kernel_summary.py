@@ -118,7 +118,8 @@ def summary_rows(peers: Row, scans: Row) -> list[list[str]]:
     rows = []
     for (operator, who, passes), ratios in groups.items():
         cells = [
-            f"{min(x):.2f} to {max(x):.2f} ({sum(y > 1 for y in x)} of {len(x)})"
+            (f"{min(x):.2f} to {max(x):.2f}" if len(x) > 1 else f"{x[0]:.2f}")
+            + f" ({sum(y > 1 for y in x)} of {len(x)})"
             if (x := ratios.get(kind))
             else ""
             for kind in ("time", "eager", "memory")

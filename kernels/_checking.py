@@ -143,8 +143,8 @@ def sequence_bounds(cu_seqlens: Tensor, tokens: int, micro_steps: int = 1) -> li
 def check_gates(name: str, gates: Tensor, least: float, most: float, meaning: str) -> None:
     """Refuse gates of which one is outside of a range, where that is known without waiting for a device.
 
-    That is so on the CPU, but not while a call is compiled, traced or mapped over by `torch.vmap`.  NaN passes, for it is
-    not a mistake of this kind; and so does what rounding or a difference quotient may have added.
+    That is so on the CPU, but not while a call is compiled, traced or mapped over by `torch.vmap`.  NaN and infinity
+    pass, as for all inputs, and so does what rounding or a difference quotient may have added.
     """
     if gates.device.type != "cpu" or type(gates) not in (Tensor, torch.nn.Parameter) or not gates.numel():
         return
@@ -154,8 +154,11 @@ def check_gates(name: str, gates: Tensor, least: float, most: float, meaning: st
         low, high = (float(x) for x in gates.detach().aminmax())
     except RuntimeError:  # under vmap one number is many
         return
-    if math.isnan(low):  # one NaN is all that is seen of the rest
+    # what is not finite is no mistake of this kind, and hides smaller ones
+    if math.isfinite(high) and high > most + ROUNDING:
+        wrong = high
+    elif math.isfinite(low) and low < least - ROUNDING:
+        wrong = low
+    else:
         return
-    wrong = high if high > most + ROUNDING else low if low < least - ROUNDING else None
-    if wrong is not None:
-        raise KernelInputError(f"{name} has the value {wrong:.4g}: {meaning}")
+    raise KernelInputError(f"{name} has the value {wrong:.4g}: {meaning}")
