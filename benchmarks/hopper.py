@@ -21,6 +21,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
+from mirrormata.benchmarks.kernel_peers_table import place
 from mirrormata.benchmarks.machine import driver_version, installed, results_file
 from mirrormata.kernels import delta_product, launch_counts, reset_launch_counts
 
@@ -204,7 +205,7 @@ def measure(name: str, gate: str, device: str, timed: Callable[[Callable[[], Any
 def table_rows(document: Row) -> list[list[str]]:
     """A row for each shape, gate and kind of passes: times of both kernels, their ratio, memory and errors of both."""
     rows = []
-    for row in document["rows"]:
+    for row in sorted(document["rows"], key=lambda row: place(row["shape"])):
         times = [row[who]["milliseconds"] for who in ("hopper", "phases")]
         shown = [f"{middle:.3f} ({low:.3f} to {high:.3f})" for middle, low, high in times]
         memory = [f"{row[who]['MiB']:,}" for who in ("hopper", "phases")]

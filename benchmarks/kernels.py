@@ -212,7 +212,9 @@ def compile_one(part: str, index: int) -> None:
 
 def main() -> None:
     """Time everything that fits in the seconds given, print the table, write the JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=f"{__doc__.splitlines()[0]} Needs one H200 (sm_90) for figures like the committed ones; other CUDA GPUs have files of their own."
+    )
     parser.add_argument("--no-peer", action="store_true", help="ours only")
     parser.add_argument("--parts", default=",".join([*PARTS, *CHECKS]), help="by default all")
     parser.add_argument("--seconds", type=float, default=600.0, help="start nothing new after so long")

@@ -16,6 +16,8 @@ from ._backends import BACKENDS, KernelInputError
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 MOST_TOKENS = 2**31 - 1
 """The most tokens of a row, micro-steps counted one by one: kernels number them with 32 bits."""
+ROUNDING = 2**-5
+"""How far gates may lie outside of their range: what rounding in bfloat16 or a difference quotient at the range's end adds."""
 
 
 def check_tensors(tensors: Mapping[str, Any], device: torch.device | None = None, optional: str = "") -> None:
@@ -123,9 +125,40 @@ def check_packing(cu_seqlens: Any, batch: int, tokens: int | None, device: torch
     return cu_seqlens.numel() - 1
 
 
-def sequence_bounds(cu_seqlens: Tensor, tokens: int) -> list[int]:
-    """The bounds as integers, checked: from 0 to the number of tokens, never decreasing."""
+def sequence_bounds(cu_seqlens: Tensor, tokens: int, micro_steps: int = 1) -> list[int]:
+    """The bounds as integers, checked: from 0 to the number of tokens, never decreasing.
+
+    `micro_steps` are those of a token, which bounds do not count: where they do, the refusal says so.
+    """
     bounds: list[int] = cu_seqlens.tolist()
     if bounds[0] != 0 or bounds[-1] != tokens or any(x > y for x, y in itertools.pairwise(bounds)):
-        raise KernelInputError(f"cu_seqlens must rise from 0 to T = {tokens} and never fall")
+        fix = f": it counts tokens, not their {micro_steps} micro-steps each, so divide it by {micro_steps}"
+        counted = micro_steps > 1 and bounds[-1] == tokens * micro_steps
+        raise KernelInputError(
+            f"cu_seqlens must rise from 0 to T = {tokens} and never fall{fix if counted else ''}"
+        )
     return bounds
+
+
+def check_gates(name: str, gates: Tensor, least: float, most: float, meaning: str) -> None:
+    """Refuse gates of which one is outside of a range, where that is known without waiting for a device.
+
+    That is so on the CPU, but not while a call is compiled, traced or mapped over by `torch.vmap`.  NaN and infinity
+    pass, as for all inputs, and so does what rounding or a difference quotient may have added.
+    """
+    if gates.device.type != "cpu" or type(gates) not in (Tensor, torch.nn.Parameter) or not gates.numel():
+        return
+    if torch.compiler.is_compiling() or torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        return
+    try:
+        low, high = (float(x) for x in gates.detach().aminmax())
+    except RuntimeError:  # under vmap one number is many
+        return
+    # what is not finite is no mistake of this kind, and hides smaller ones
+    if math.isfinite(high) and high > most + ROUNDING:
+        wrong = high
+    elif math.isfinite(low) and low < least - ROUNDING:
+        wrong = low
+    else:
+        return
+    raise KernelInputError(f"{name} has the value {wrong:.4g}: {meaning}")

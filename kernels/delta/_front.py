@@ -10,6 +10,7 @@ Every refusal is one line that names the argument and the fix.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from .._checking import (
     check_backend,
     check_choice,
     check_flags,
+    check_gates,
     check_packing,
     check_scale,
     check_shape,
@@ -87,9 +89,16 @@ def check_arguments(
     if v.dim() != 4:
         raise KernelInputError(f"v has shape {list(v.shape)}: it must be [B, T*householders, H, V]")
     V = v.shape[-1]
-    check_shape("k", k, (B, rows, H, K), "[B, T*householders, H, K]")
-    check_shape("v", v, (B, rows, H, V), "[B, T*householders, H, V]")
-    check_shape("beta", beta, (B, rows, H), "[B, T*householders, H]")
+    try:
+        check_shape("k", k, (B, rows, H, K), "[B, T*householders, H, K]")
+        check_shape("v", v, (B, rows, H, V), "[B, T*householders, H, V]")
+        check_shape("beta", beta, (B, rows, H), "[B, T*householders, H]")
+        for name, gate in (("g", g), ("a", a)):
+            if gate is not None:
+                check_shape(name, gate, (B, T, H), "[B, T, H]")
+    except KernelInputError as error:
+        given = {name: tuple(x.shape) for name, x in list(tensors.items())[:6] if x is not None}
+        raise KernelInputError(f"{error}{suggest_shapes(given, int(householders))}") from None
     if not (1 <= K <= MAX_WIDTH and 1 <= V <= MAX_WIDTH):
         raise KernelInputError(f"K is {K} and V is {V}: each must be 1 to {MAX_WIDTH}; split wider heads")
     if rows > MOST_TOKENS:
@@ -98,9 +107,6 @@ def check_arguments(
         raise KernelInputError(
             "g and a are both given: pass the gate once, as its logarithm g or itself as a"
         )
-    for name, gate in (("g", g), ("a", a)):
-        if gate is not None:
-            check_shape(name, gate, (B, T, H), "[B, T, H]")
     for name, x in (("k", k), ("v", v)):
         if x.dtype != q.dtype:
             raise KernelInputError(f"{name} is {x.dtype} but q is {q.dtype}: cast them to one dtype")
@@ -120,6 +126,49 @@ def check_arguments(
         raise KernelInputError('output_states="all": the kernels keep no states; pass backend="torch"')
     check_flags(output_final_state=output_final_state, l2norm=l2norm)
     return N
+
+
+def suggest_shapes(given: dict[str, tuple[int, ...]], householders: int) -> str:
+    """What would make all shapes fit, as the end of a refusal: another number of micro-steps, or axes 1 and 2 swapped; else nothing."""
+    counts = [householders]
+    if given["q"][1] and len(given["k"]) == 4:
+        # keys have n_h·T rows; with axes 1 and 2 swapped T is the other of the two
+        counts += [given["k"][i] // given["q"][i] for i in (1, 2) if given["q"][i]]
+    gates = tuple(name for name in ("g", "a") if name in given)
+    swaps = [
+        (),
+        *((name,) for name in given),
+        ("q", "k", "v"),
+        ("q", "k", "v", "beta"),
+        (*gates, "beta"),
+        tuple(given),
+    ]
+    for n, swap in itertools.product(counts, swaps):
+        shapes = {
+            name: (x[0], x[2], x[1], *x[3:]) if name in swap and len(x) > 2 else x
+            for name, x in given.items()
+        }
+        B, T, H, K = shapes["q"]
+        rows = B, T * n, H
+        wanted = {
+            "q": (B, T, H, K),
+            "k": (*rows, K),
+            "v": (*rows, given["v"][-1]),
+            "beta": rows,
+            "g": (B, T, H),
+            "a": (B, T, H),
+        }
+        if n < 1 or any(shapes[name] != wanted[name] for name in shapes):
+            continue
+        fixes = [f"householders={n}"] if n != householders else []
+        if swap:
+            every = ", ".join(swap[:-1]) + " and " * (len(swap) > 1) + swap[-1]
+            others = (
+                ", or of all others," if n == 1 and every in gates else ""
+            )  # which of them is wrong shapes do not tell
+            fixes.append(f"axes 1 and 2 of {every}{others} swapped (tokens come before heads)")
+        return f"; all shapes fit with {' and '.join(fixes)}"
+    return ""
 
 
 def delta_product(
@@ -151,8 +200,10 @@ def delta_product(
         k: keys `[B,T·n_h,H,K]` in q's dtype, the micro-steps of a token one after another.
         v: values `[B,T·n_h,H,V]` in q's dtype.
         beta: `[B,T·n_h,H]` in any floating dtype.  Stable while beta ‖k‖² is in [0, 2]; 2 reflects, 1 projects.
-        g: logarithms of the gates, `[B,T,H]` in any floating dtype, at most 0.  None: no gates, or those of a.
-        a: the gates themselves, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.
+        g: natural logarithms of the gates, `[B,T,H]` in any floating dtype, at most 0.  None: no gates, or those of a.
+        a: the gates themselves, `[B,T,H]`, in [-1, 1]; zero and negative are allowed.  Only one of g and a.  On the CPU values
+            of g and a outside of their ranges are refused; on a GPU, where that would wait for it, and while a call is
+            compiled, traced or mapped by `torch.vmap`, they are not looked at.
         householders: n_h, the micro-steps of a token, at least 1; 1 is DeltaNet.
         initial_state: `[N,H,K,V]`, by default zero.  N is B, or the number of packed sequences.
         output_final_state: whether to return the last states too.
@@ -196,6 +247,18 @@ def delta_product(
         *(householders, mode, backend, output_states, output_final_state, l2norm),
     )
     householders = int(householders)
+    if g is not None:
+        check_gates(
+            "g",
+            g,
+            -math.inf,
+            0.0,
+            "it must be at most 0, the natural logarithm of a gate; pass gates themselves as a",
+        )
+    if a is not None:
+        check_gates(
+            "a", a, -1.0, 1.0, "it must be in [-1, 1], the gate itself; pass logarithms of gates as g"
+        )
     chosen = choose_backend(
         backend if output_states is None else "torch" if backend == "auto" else backend, q.device
     )
@@ -242,7 +305,7 @@ def _run_in_torch(
     """The recurrence or the chunks, packed sequences spread over the batch."""
     if cu_seqlens is None:
         return _run_mode(inputs, initial_state, householders, scale, mode, keep_states)
-    bounds = sequence_bounds(cu_seqlens, inputs[0].shape[1])  # type: ignore[union-attr]
+    bounds = sequence_bounds(cu_seqlens, inputs[0].shape[1], householders)  # type: ignore[union-attr]
     lengths = [end - start for start, end in itertools.pairwise(bounds)]
     spread = [
         # rows a token: 1 for q and gates, n_h for k, v and beta; gates are filled up with 1, all else with 0

@@ -86,7 +86,7 @@ def delta_product_triton(
     N = B if cu_seqlens is None else cu_seqlens.numel() - 1
     mode = choose_mode(mode, q.dtype, T, N * H)
     if cu_seqlens is not None and cu_seqlens.device.type == "cpu" and not torch.compiler.is_compiling():
-        sequence_bounds(cu_seqlens, T)
+        sequence_bounds(cu_seqlens, T, householders)
     # kernels have no grid without programs, and outputs without entries still need gradients
     if T == 0 or B * H == 0:
         wide = arithmetic_of(q)

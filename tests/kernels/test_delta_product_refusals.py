@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from mirrormata.kernels import KernelInputError, delta_product, l2_normalise
+from mirrormata.kernels._checking import check_gates
 from mirrormata.kernels.delta import _front as checks
 from mirrormata.tests.kernels.delta_product_cases import problem
 from mirrormata.tests.kernels.devices import BACKENDS, DEVICE, skip_where_bounds_stay_unread
@@ -91,3 +92,103 @@ def test_nothing_in_is_nothing_out(sizes: tuple[int, int, int], backend: str) ->
 def test_whole_numbers_are_not_normalised() -> None:
     with pytest.raises(KernelInputError, match=r"x is torch.int64: cast it"):
         l2_normalise(torch.ones(2, 3, dtype=torch.int64, device=DEVICE))
+
+
+def shaped(n: int, **change: torch.Tensor) -> dict[str, Any]:
+    """Arguments with B = 2, T = 6, H = 3, K = 4, but for those that are changed."""
+    q, k = zeros(2, 6, 3, 4), zeros(2, 6 * n, 3, 4)
+    return {"q": q, "k": k, "v": k, "beta": k[..., 0], "householders": n, **change}
+
+
+SWAPPED = "axes 1 and 2 of {} swapped (tokens come before heads)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (shaped(2) | {"householders": 1}, "householders=2"),
+        (shaped(1) | {"householders": 3}, "householders=1"),
+        (shaped(2, q=zeros(2, 3, 6, 4)), SWAPPED.format("q")),
+        (shaped(2, beta=zeros(2, 3, 12)), SWAPPED.format("beta")),
+        (shaped(1, g=zeros(2, 3, 6)), SWAPPED.format("g, or of all others,")),
+        (
+            shaped(2, q=zeros(2, 3, 6, 4), k=zeros(2, 3, 12, 4), v=zeros(2, 3, 12, 4)),
+            SWAPPED.format("q, k and v"),
+        ),
+        (
+            shaped(2, q=zeros(2, 3, 6, 4), k=zeros(2, 3, 12, 4), v=zeros(2, 3, 12, 4)) | {"householders": 1},
+            f"householders=2 and {SWAPPED.format('q, k and v')}",
+        ),
+    ],
+)
+def test_what_would_make_shapes_fit_is_said(arguments: dict[str, Any], hint: str) -> None:
+    with pytest.raises(KernelInputError) as caught:
+        delta_product(**arguments)
+    assert str(caught.value).endswith(f"; all shapes fit with {hint}")
+
+
+def test_nothing_is_said_where_nothing_would_fit() -> None:
+    for change in ({"k": zeros(2, 7, 3, 4)}, {"g": zeros(2, 6)}, {"beta": zeros(2, 5, 2)}):
+        with pytest.raises(KernelInputError) as caught:
+            delta_product(**(shaped(1) | change))
+        assert "fit" not in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", ["reference", *BACKENDS])
+def test_bounds_in_micro_steps_are_told(backend: str) -> None:
+    skip_where_bounds_stay_unread(backend)
+    x = {name: y if name == "householders" else y[:1] for name, y in shaped(2).items()}
+    for last, said in ((12, "tokens, not their 2 micro-steps each"), (11, "and never fall")):
+        bounds = torch.tensor([0, 4, last], device=DEVICE)
+        with pytest.raises(KernelInputError) as caught:
+            delta_product(**x, cu_seqlens=bounds, backend=backend)
+        assert said in str(caught.value)
+        assert ("micro-steps" in str(caught.value)) == (last == 12)
+
+
+WRONG_GATES = [("g", 0.5, "at most 0"), ("a", -3.0, "in [-1, 1]"), ("a", 1.25, "in [-1, 1]")]
+
+
+@pytest.mark.parametrize("backend", ["torch", "reference"])
+@pytest.mark.parametrize(("name", "value", "said"), WRONG_GATES)
+def test_gates_out_of_range_are_refused_on_the_cpu(name: str, value: float, said: str, backend: str) -> None:
+    x = {key: y if key == "householders" else y.cpu() for key, y in shaped(1).items()}
+    gates = torch.zeros(2, 6, 3)
+    delta_product(**(x | {name: gates}), backend=backend)
+    gates[1, 5, 2] = value  # in every call, also where one of the same shapes was accepted
+    with pytest.raises(KernelInputError) as caught:
+        delta_product(**(x | {name: gates}), backend=backend)
+    assert str(caught.value).startswith(f"{name} has the value {value:.4g}: it must be {said}")
+
+
+def test_gates_that_are_allowed_pass() -> None:
+    x = {key: y if key == "householders" else y.cpu() for key, y in shaped(1).items()}
+    for name, values in (
+        ("g", (0.0, -torch.inf, torch.nan, 2.0**-8)),
+        ("a", (-1.0, 0.0, 1.0, torch.nan, torch.inf)),
+    ):
+        for value in values:
+            delta_product(**(x | {name: torch.full((2, 6, 3), value)}))
+
+
+def test_gates_are_not_looked_at_where_they_have_no_values() -> None:
+    """While a call is compiled, mapped, or made with tensors without values; and on a device nothing waits for them."""
+    q, a = torch.rand(5, 1, 4, 2, 3), 3 * torch.ones(5, 1, 4, 2)
+
+    def run(a: torch.Tensor) -> torch.Tensor:
+        o: torch.Tensor = delta_product(q[0], q[0], q[0], q[0, ..., 0], a=a, backend="torch")[0]
+        return o
+
+    with pytest.raises(KernelInputError):
+        run(a[0])
+    assert torch.vmap(run)(a).shape == q.shape
+    compiled = torch.compile(run, fullgraph=True, backend="eager")
+    assert compiled(a[0]).shape == q[0].shape
+    with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        assert run(mode.from_tensor(a[0])).shape == q[0].shape
+    slopes = torch.func.grad(lambda a: run(a).sum())(a[0] / 4)
+    assert slopes.shape == a[0].shape
+    with pytest.raises(KernelInputError, match="a has the value 3"):
+        torch.func.grad(lambda a: run(a).sum())(a[0])
+    on_meta = torch.empty(1, 4, 2, device="meta")
+    check_gates("a", on_meta, -1.0, 1.0, "no values to look at")

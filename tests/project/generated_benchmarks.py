@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from mirrormata.benchmarks.chain_choices import HEAD as CHOICES_HEAD
 from mirrormata.benchmarks.chain_choices import table_rows as choices_rows
@@ -12,6 +13,7 @@ from mirrormata.benchmarks.hopper import table_rows as hopper_rows
 from mirrormata.benchmarks.kernel_counters import table_rows as counter_rows
 from mirrormata.benchmarks.kernel_peers_table import judged, refusals
 from mirrormata.benchmarks.kernel_peers_table import table_rows as kernel_peers_rows
+from mirrormata.benchmarks.kernel_summary import behind_rows, summary_rows
 from mirrormata.benchmarks.kernel_tables import ERRORS, error_rows, further_rows, results, time_rows
 from mirrormata.benchmarks.layer_kernels import table_rows as layer_rows
 from mirrormata.benchmarks.named_automata import HEAD as NAMED_HEAD
@@ -30,14 +32,14 @@ from mirrormata.tests.project.table_texts import ROOT, measured_results, table
 
 def kernel_times_table() -> str:
     """Times of `delta_product` and its peer, from the committed results."""
-    head = ["shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio"]
-    head += ["graph", "FLA's graph", "host", "bytes", "operations"]
+    head = ["shape", "B, T, H, D, n_h", "passes", "ours, ms", "FLA, ms", "FLA / ours"]
+    head += ["ours by graph, ms", "FLA by graph, ms", "host, ms", "bytes, ms", "operations, ms"]
     return table(head, time_rows(results()), range(3, 11))
 
 
 def kernel_further_table() -> str:
     """The same for other dtypes, gates and one long sequence."""
-    head = ("what", "shape", "B, T, H, D, n_h", "passes", "ours", "FLA", "ratio")
+    head = ("what", "shape", "B, T, H, D, n_h", "passes", "ours, ms", "FLA, ms", "FLA / ours")
     return table(head, further_rows(results()), range(4, 7))
 
 
@@ -70,14 +72,24 @@ def scan_counters_table() -> str:
 
 def hopper_table() -> str:
     """Both passes of `delta_product` on Hopper: that chip's kernels and the others."""
-    head = ["shape", "B, T, H, K, V, n_h", "gate", "passes", "Hopper", "others", "ratio"]
-    head += ["MiB", "the others'", "error", "the others'"]
+    head = ["shape", "B, T, H, K, V, n_h", "gate", "passes", "Hopper, ms", "others, ms", "others / Hopper"]
+    head += ["Hopper, MiB", "others, MiB", "Hopper, error", "others, error"]
     return table(head, hopper_rows(measured_results("hopper_nvidia_h200")), range(4, 11))
 
 
 def kernel_peers_table() -> str:
     """Times of `delta_product` and of its strongest peers, by graphs and eagerly."""
-    head = ["shape", "B, T, H, K = V, n_h", "gates", "passes", "who", "graph", "ratio", "eager", "ratio"]
+    head = [
+        "shape",
+        "B, T, H, K = V, n_h",
+        "gates",
+        "passes",
+        "who",
+        "graph, ms",
+        "graph / ours",
+        "eager, ms",
+        "eager / ours",
+    ]
     head += ["MiB", "error"]
     return table(head, kernel_peers_rows(measured_results("kernel_peers_nvidia_h200")), range(5, 11))
 
@@ -94,9 +106,25 @@ def kernel_targets_table() -> str:
     return table(head, judged(measured_results("kernel_peers_nvidia_h200")), (4,))
 
 
+def kernel_summary_table() -> str:
+    """Ratios to every peer, from least to most."""
+    head = ("operator", "beside", "passes", "time / ours", "eager time / ours", "memory / ours")
+    return table(head, summary_rows(*_with_peers()), range(3, 6))
+
+
+def kernel_behind_table() -> str:
+    """Everything in which a peer is faster or smaller."""
+    head = ("operator", "shape", "gates", "passes", "what", "ours", "peers", "least / ours")
+    return table(head, behind_rows(*_with_peers()), (5, 7))
+
+
+def _with_peers() -> tuple[dict[str, Any], dict[str, Any]]:
+    return measured_results("kernel_peers_nvidia_h200"), measured_results("scan_shapes_nvidia_h200")
+
+
 def layer_kernels_table() -> str:
     """Times and errors of the layers' own kernels and of plain torch."""
-    head = ("operator", "shape", "Triton", "torch", "ratio", "error", "torch's error")
+    head = ("operator", "shape", "Triton, ms", "torch, ms", "torch / Triton", "error", "torch's error")
     return table(head, layer_rows(measured_results("layer_kernels_nvidia_h200")), range(2, 7))
 
 
@@ -271,5 +299,15 @@ def scan_shapes_table() -> str:
                 "" if not errors else f"{max(errors):.1e}",
             )
         )  # fmt: skip
-    head = ("operator", "shape", "mode", "forward", "before", "both", "before", "GB", "error")
+    head = (
+        "operator",
+        "shape",
+        "mode",
+        "forward, ms",
+        "before, ms",
+        "both, ms",
+        "both before, ms",
+        "GB",
+        "error",
+    )
     return table(head, rows, range(3, 9))
