@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any
 
 import typer
 
 from ..foundation._errors import InputError
-from .help import GENERAL, MODEL, MODELS
+from .help import FORMATS, GENERAL, MODELS
 from .options import Json
 from .output import print_columns, print_json, print_sentence, print_table, say_written, show_work
 
@@ -18,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _format(help_text: str) -> Any:
-    return typer.Option(metavar="FORMAT", rich_help_panel=MODEL, help=help_text)
+    return typer.Option(metavar="FORMAT", rich_help_panel=FORMATS, help=help_text)
 
 
 def vectors(
@@ -33,8 +34,8 @@ def vectors(
         typer.Option(
             metavar="NAME",
             rich_help_panel=GENERAL,
-            help="Test a function of yours, written module:function, or a public implementation, such as numpy/plain or "
-            "fla/naive_chunk_gated_delta_rule.",
+            help="Test a function of yours, written module:function, whose module is looked for in the current folder first, "
+            "or a public implementation, such as numpy/plain or fla/naive_chunk_gated_delta_rule.",
         ),
     ] = None,
     operator: Annotated[
@@ -78,6 +79,9 @@ def vectors(
         str | None,
         _format("Format to which the function may round what enters a product. The default is fp32."),
     ] = None,
+    sums: Annotated[
+        str | None, _format("Format of sums of products, fp32 or fp64. The default is fp32.")
+    ] = None,
     outputs: Annotated[
         str | None, _format("Format of the outputs. The default is that of the inputs.")
     ] = None,
@@ -87,8 +91,9 @@ def vectors(
 
     The words are inputs whose outputs and final states are known to the last bit, in every order of summation. With --test,
     each family of words gets a verdict, which names the formats that it is about and the likely cause of a failure. Words
-    with numbers that the stated formats cannot represent are not run. The exit status is 1 if a family fails. Without OUT and --test, the
-    families and the public implementations are listed.
+    with numbers that the stated formats cannot represent are not run. The exit status is 1 if a word fails, or if none was run;
+    it is 0 if no word that was run fails, and the headline then says how many were not run, and why. Without OUT and --test,
+    the families and the public implementations are listed.
 
     \b
     Examples:
@@ -100,7 +105,7 @@ def vectors(
     if test is not None:
         stated = {
             "inputs": inputs, "beta": beta, "gates": gates, "state": state, "products": products,
-            "outputs": outputs or inputs,
+            "sums": sums, "outputs": outputs or inputs,
         }  # fmt: skip
         given = {name: value for name, value in stated.items() if value is not None}
         _test(test, operator, family, framework, device, given, as_json)
@@ -138,6 +143,8 @@ def _test(
         raise InputError(
             f"--operator {operator}: {name} is an implementation of {runner.operator}; leave it out"
         )
+    if runner is not None and runner.on_gpu:
+        _require_gpu(name, device)
     function = load_function(name) if runner is None else runner.load()
     contract = replace(Contract() if runner is None else runner.contracts[0], **formats)
     families = None if family is None else [part.strip() for part in family.split(",")]
@@ -154,16 +161,32 @@ def _test(
         print_json({"function": name, **report.as_dict()})
     else:
         print_sentence(f"{name}: {report.headline()}")
+        if report.overall:
+            print_sentence(report.overall[0].upper() + report.overall[1:])
         print_table(
             "What it is held to", [("operator", report.operator), ("formats", report.contract.describe())]
         )
         rows = [["family", "verdict", "words", "likely cause, or why it was not run"]]
-        for v in report.verdicts:
-            words = f"{len(v.failed)} of {v.words} wrong" if v.failed else str(v.words)
-            rows.append([v.family, v.verdict, words, v.cause + (f"; first, {v.first}" if v.first else "")])
+        rows += [[v.family, v.verdict, v.counts, v.remark] for v in report.verdicts]
         print_columns("Verdicts", rows)
     if not report.passed:
         raise typer.Exit(1)
+
+
+def _require_gpu(name: str, device: str) -> None:
+    """`InputError` for an implementation that needs a GPU on a device that is none, or where there is none."""
+    from ..foundation._extras import needed_by
+
+    if name.startswith("mirrormata/") and os.environ.get("TRITON_INTERPRET") == "1":
+        return
+    with needed_by(name):
+        import torch
+    if not torch.cuda.is_available():
+        raise InputError(
+            f"{name}: it needs a GPU, and torch finds none on this machine; run it where there is one"
+        )
+    if device == "cpu":
+        raise InputError(f"{name}: it needs a GPU; name it, as in --device cuda")
 
 
 def _list(as_json: bool) -> None:
