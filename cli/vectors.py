@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any
 
 import typer
@@ -136,7 +135,7 @@ def _test(
 
     from ..kernels.vectors._calling import Contract
     from ..kernels.vectors._check import check_vectors
-    from ..kernels.vectors._runners import find_runner, load_function
+    from ..kernels.vectors._runners import find_runner, load_function, require_gpu
 
     runner = find_runner(name)
     if runner is not None and operator not in (None, runner.operator):
@@ -144,7 +143,7 @@ def _test(
             f"--operator {operator}: {name} is an implementation of {runner.operator}; leave it out"
         )
     if runner is not None and runner.on_gpu:
-        _require_gpu(name, device)
+        require_gpu(name, device)
     function = load_function(name) if runner is None else runner.load()
     contract = replace(Contract() if runner is None else runner.contracts[0], **formats)
     families = None if family is None else [part.strip() for part in family.split(",")]
@@ -171,22 +170,6 @@ def _test(
         print_columns("Verdicts", rows)
     if not report.passed:
         raise typer.Exit(1)
-
-
-def _require_gpu(name: str, device: str) -> None:
-    """`InputError` for an implementation that needs a GPU on a device that is none, or where there is none."""
-    from ..foundation._extras import needed_by
-
-    if name.startswith("mirrormata/") and os.environ.get("TRITON_INTERPRET") == "1":
-        return
-    with needed_by(name):
-        import torch
-    if not torch.cuda.is_available():
-        raise InputError(
-            f"{name}: it needs a GPU, and torch finds none on this machine; run it where there is one"
-        )
-    if device == "cpu":
-        raise InputError(f"{name}: it needs a GPU; name it, as in --device cuda")
 
 
 def _list(as_json: bool) -> None:

@@ -57,6 +57,28 @@ def find_runner(name: str) -> Runner | None:
     return next((runner for runner in RUNNERS if runner.name == name), None)
 
 
+def require_gpu(name: str, device: str) -> None:
+    """Refuse an implementation that needs a GPU where there is none; Triton's interpreter runs ours without.
+
+    Args:
+        name: of the implementation.
+        device: where torch's tensors are.
+
+    Raises:
+        InputError: torch finds no GPU, or the device is the CPU.
+    """
+    if name.startswith("mirrormata/") and os.environ.get("TRITON_INTERPRET") == "1":
+        return
+    with needed_by(name):
+        import torch
+    if not torch.cuda.is_available():
+        raise InputError(
+            f"{name}: it needs a GPU, and torch finds none on this machine; run it where there is one"
+        )
+    if device == "cpu":
+        raise InputError(f"{name}: it needs a GPU; name it as the device, such as cuda")
+
+
 def load_function(name: str) -> Function:
     """The function that `module:function` names.
 

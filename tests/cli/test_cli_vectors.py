@@ -87,7 +87,7 @@ def test_what_needs_a_gpu_says_so(name: str, call: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert f"{name}: it needs a GPU, and torch finds none" in call("vectors", "--test", name).error
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert "name it, as in --device cuda" in call("vectors", "--test", name).error
+    assert "name it as the device, such as cuda" in call("vectors", "--test", name).error
 
 
 def test_a_module_of_the_current_folder_is_found(
