@@ -22,14 +22,15 @@ from typing import Any
 
 from mirrormata import __version__
 from mirrormata.benchmarks.machine import installed
-from mirrormata.kernels.vectors._check import FAIL, NOT_RUN, PASS, check_vectors
+from mirrormata.kernels.vectors._check import check_vectors
 from mirrormata.kernels.vectors._families import all_words
+from mirrormata.kernels.vectors._report import FAIL, NOT_RUN, PARTIAL, PASS
 from mirrormata.kernels.vectors._runners import RUNNERS, Runner, find_runner
 
 FILE = Path(__file__).parent / "results" / "vectors_public.json"
 SECONDS = 1200
 """The most time that one implementation may take, compilation included."""
-HEAD = ("implementation", "versions", "on", "formats", "pass", "not run", "fails")
+HEAD = ("implementation", "versions", "on", "formats", "pass", "in part", "not run", "fails")
 
 
 def results_of(runner: Runner, device: str, card: str) -> list[dict[str, Any]]:
@@ -85,7 +86,8 @@ def table_rows(path: Path = FILE) -> list[list[str]]:
     """A row for each result, for the page."""
     rows = []
     for result in json.loads(path.read_text(encoding="utf-8"))["results"]:
-        by = {name: [v for v in result["verdicts"] if v["verdict"] == name] for name in (PASS, FAIL, NOT_RUN)}
+        kinds = (PASS, PARTIAL, FAIL, NOT_RUN)
+        by = {kind: [v for v in result["verdicts"] if v["verdict"] == kind] for kind in kinds}
         fails = "; ".join(f"`{v['family']}`: {v['cause']}" for v in by[FAIL])
         rows.append(
             [
@@ -94,6 +96,7 @@ def table_rows(path: Path = FILE) -> list[list[str]]:
                 result["on"],
                 result["described"],
                 str(len(by[PASS])),
+                str(len(by[PARTIAL])),
                 str(len(by[NOT_RUN])),
                 fails.replace("|", "\\|") or "none",
             ]

@@ -17,8 +17,9 @@ GROUPS = (AUTOMATA, PROOFS, MODELS, REPORT)
 """The groups of commands, in the order of `mirrormata --help`."""
 
 GENERAL, BUILDING, TASK, MODEL, TRAINING = "Options", "What to build", "The task", "The model", "The training"
+FORMATS = "Formats that the function states"
 WORDS, OF_SPEC, OUTPUT, LIMITS = "Words", "How SPEC is read", "Output", "Limits"
-PANELS = (GENERAL, BUILDING, TASK, MODEL, TRAINING, WORDS, OF_SPEC, OUTPUT, LIMITS)
+PANELS = (GENERAL, BUILDING, TASK, MODEL, TRAINING, FORMATS, WORDS, OF_SPEC, OUTPUT, LIMITS)
 """The panels of options, in the order of a command's help."""
 _NAMES = {
     WORDS: "word random words length lengths seed data chunk run_words run_length",

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..foundation._errors import InputError
-from .help import GENERAL, MODEL, MODELS
+from .help import FORMATS, GENERAL, MODELS
 from .options import Json
 from .output import print_columns, print_json, print_sentence, print_table, say_written, show_work
 
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _format(help_text: str) -> Any:
-    return typer.Option(metavar="FORMAT", rich_help_panel=MODEL, help=help_text)
+    return typer.Option(metavar="FORMAT", rich_help_panel=FORMATS, help=help_text)
 
 
 def vectors(
@@ -33,8 +33,8 @@ def vectors(
         typer.Option(
             metavar="NAME",
             rich_help_panel=GENERAL,
-            help="Test a function of yours, written module:function, or a public implementation, such as numpy/plain or "
-            "fla/naive_chunk_gated_delta_rule.",
+            help="Test a function of yours, written module:function, whose module is looked for in the current folder first, "
+            "or a public implementation, such as numpy/plain or fla/naive_chunk_gated_delta_rule.",
         ),
     ] = None,
     operator: Annotated[
@@ -78,6 +78,9 @@ def vectors(
         str | None,
         _format("Format to which the function may round what enters a product. The default is fp32."),
     ] = None,
+    sums: Annotated[
+        str | None, _format("Format of sums of products, fp32 or fp64. The default is fp32.")
+    ] = None,
     outputs: Annotated[
         str | None, _format("Format of the outputs. The default is that of the inputs.")
     ] = None,
@@ -87,8 +90,9 @@ def vectors(
 
     The words are inputs whose outputs and final states are known to the last bit, in every order of summation. With --test,
     each family of words gets a verdict, which names the formats that it is about and the likely cause of a failure. Words
-    with numbers that the stated formats cannot represent are not run. The exit status is 1 if a family fails. Without OUT and --test, the
-    families and the public implementations are listed.
+    with numbers that the stated formats cannot represent are not run. The exit status is 1 if a word fails, or if none was run;
+    it is 0 if no word that was run fails, and the headline then says how many were not run, and why. Without OUT and --test,
+    the families and the public implementations are listed.
 
     \b
     Examples:
@@ -100,7 +104,7 @@ def vectors(
     if test is not None:
         stated = {
             "inputs": inputs, "beta": beta, "gates": gates, "state": state, "products": products,
-            "outputs": outputs or inputs,
+            "sums": sums, "outputs": outputs or inputs,
         }  # fmt: skip
         given = {name: value for name, value in stated.items() if value is not None}
         _test(test, operator, family, framework, device, given, as_json)
@@ -131,13 +135,15 @@ def _test(
 
     from ..kernels.vectors._calling import Contract
     from ..kernels.vectors._check import check_vectors
-    from ..kernels.vectors._runners import find_runner, load_function
+    from ..kernels.vectors._runners import find_runner, load_function, require_gpu
 
     runner = find_runner(name)
     if runner is not None and operator not in (None, runner.operator):
         raise InputError(
             f"--operator {operator}: {name} is an implementation of {runner.operator}; leave it out"
         )
+    if runner is not None and runner.on_gpu:
+        require_gpu(name, device)
     function = load_function(name) if runner is None else runner.load()
     contract = replace(Contract() if runner is None else runner.contracts[0], **formats)
     families = None if family is None else [part.strip() for part in family.split(",")]
@@ -154,13 +160,13 @@ def _test(
         print_json({"function": name, **report.as_dict()})
     else:
         print_sentence(f"{name}: {report.headline()}")
+        if report.overall:
+            print_sentence(report.overall[0].upper() + report.overall[1:])
         print_table(
             "What it is held to", [("operator", report.operator), ("formats", report.contract.describe())]
         )
         rows = [["family", "verdict", "words", "likely cause, or why it was not run"]]
-        for v in report.verdicts:
-            words = f"{len(v.failed)} of {v.words} wrong" if v.failed else str(v.words)
-            rows.append([v.family, v.verdict, words, v.cause + (f"; first, {v.first}" if v.first else "")])
+        rows += [[v.family, v.verdict, v.counts, v.remark] for v in report.verdicts]
         print_columns("Verdicts", rows)
     if not report.passed:
         raise typer.Exit(1)

@@ -12,10 +12,11 @@ from .scans._diagonal import diagonal_scan as diagonal_scan
 from .scans._rank_one import rank_one_scan as rank_one_scan
 from .scans._selective import selective_scan as selective_scan
 from .vectors._calling import Contract as Contract
-from .vectors._check import VectorReport as VectorReport
-from .vectors._check import VectorVerdict as VectorVerdict
 from .vectors._check import check_vectors as check_vectors
 from .vectors._file import read_vectors as read_vectors
 from .vectors._file import write_vectors as write_vectors
+from .vectors._report import SkippedWords as SkippedWords
+from .vectors._report import VectorReport as VectorReport
+from .vectors._report import VectorVerdict as VectorVerdict
 
 __all__: list[str]

@@ -5,7 +5,8 @@
     _recurrence   the operators in exact arithmetic; known errors as other rules
     _orders       the orders of evaluation that count as correct, and what they compute on the way
     _families     the families of words (`_words_…`), each there for an error that it alone sees
-    _check        a function held to the words: a verdict for each family, with the likely cause (`_causes`)
+    _check        a function held to the words: a verdict for each family, with the likely cause (`_causes`, `_diagnosis`)
+    _report       verdicts, and what they say together
     _file         the words as a `.safetensors` file
     _runners      public implementations with the signature that is tested
 

@@ -31,7 +31,7 @@ class Contract:
         state: of states, from call to call and from token to token.
         products: to which anything may be rounded where it enters a product (of matrix units).
         sums: of sums of products.
-        outputs: to which exact outputs are rounded once.
+        outputs: to which exact outputs are rounded once; by default the format of the inputs.
     """
 
     inputs: str = "fp32"
@@ -40,7 +40,11 @@ class Contract:
     state: str = "fp32"
     products: str = "fp32"
     sums: str = "fp32"
-    outputs: str = "fp32"
+    outputs: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.outputs:
+            object.__setattr__(self, "outputs", self.inputs)
 
     def describe(self) -> str:
         """The formats in one line, those that are alike together."""
@@ -57,38 +61,93 @@ class Observation:
     Attributes:
         o: outputs `[B,T,H,V]`.
         finals: final states `[calls,N,H,K,V]`.
-        error: what it raised, in a line; empty if nothing.
+        error: what it raised, or what is wrong with what it returned, in a line; empty if nothing.
         refused: whether it said that it does not implement this (`NotImplementedError`).
+        returned: what it must return instead, where it raised nothing but returned something of another form; else empty.
     """
 
     o: Floats
     finals: Floats
     error: str = ""
     refused: bool = False
+    returned: str = ""
 
 
-def parameters_of(function: Function) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of a function's parameters, and of those that must be given."""
+@dataclass(frozen=True)
+class Signature:
+    """What a function can be called with.
+
+    Attributes:
+        names: its parameters by name.
+        required: those without a default.
+        others: whether it takes any other name as well (`**kwargs`).
+    """
+
+    names: frozenset[str]
+    required: frozenset[str]
+    others: bool
+
+    def takes(self, name: str) -> bool:
+        """Whether it can be given an argument of this name."""
+        return self.others or name in self.names
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The parameters in which it is given gates, each tested by itself; `g` alone where none is named."""
+        return tuple(g for g in GATES if g in self.names) or ("g",)
+
+
+class WrongFormError(Exception):
+    """What a function returned has another form than (o, final_state); `rule` says what it must return, for all words alike."""
+
+    def __init__(self, found: str, rule: str) -> None:
+        super().__init__(found)
+        self.rule = rule
+
+
+def signature_of(function: Function) -> Signature:
+    """What a function can be called with.
+
+    Args:
+        function: the function.
+    """
     found = inspect.signature(function).parameters.values()
     named = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    return frozenset(p.name for p in named), frozenset(p.name for p in named if p.default is p.empty)
+    return Signature(
+        frozenset(p.name for p in named),
+        frozenset(p.name for p in named if p.default is p.empty),
+        any(p.kind is p.VAR_KEYWORD for p in found),
+    )
 
 
-def lacking(word: Word, operator: str, names: frozenset[str]) -> str:
+def lacking(word: Word, operator: str, signature: Signature) -> str:
     """What a word needs that a function has no parameter for; empty if nothing.
 
     Args:
         word: the word.
         operator: the function's operator.
-        names: the names of its parameters.
+        signature: what the function can be called with.
     """
+    inputs = {
+        "q": True,
+        "k": True,
+        "v": True,
+        "beta": word.beta is not None,
+        "u": word.u is not None,
+        "z": word.z is not None,
+    }
     needed = {
         "initial_state": word.initial_state is not None or any(call.after >= 0 for call in word.calls),
         "cu_seqlens": word.cu_seqlens is not None,
+        "scale": word.scale != word.default_scale,
         "householders": word.householders > 1,
-        "g": word.gate is not None and not names & set(GATES),
+        "g": word.gate is not None and not any(signature.takes(g) for g in GATES),
     }
-    return ", ".join(name for name, it in needed.items() if it and name not in names)
+    for some in (inputs, needed):  # without the first, the others need not be named
+        lacks = [name for name, it in some.items() if it and not signature.takes(name)]
+        if lacks:
+            return ", ".join(lacks)
+    return ""
 
 
 def observe(
@@ -104,7 +163,7 @@ def observe(
         framework: of its arrays.
         gate: the parameter for gates, one of `GATES`.
     """
-    names, required = parameters_of(function)
+    signature = signature_of(function)
     N, B, H, K, V = word.shape
     o, finals = np.zeros((B, word.tokens, H, V)), np.zeros((len(word.calls), N, H, K, V))
     start = None
@@ -112,23 +171,17 @@ def observe(
         start = framework.make(word.initial_state, FORMATS[contract.state])
     returned: list[Any] = []
     for i, call in enumerate(word.calls):
-        arguments = _arguments(word, operator, call, contract, framework, gate, names, required)
+        arguments = _arguments(word, operator, call, contract, framework, gate, signature)
         before = start if call.after < 0 else returned[call.after]
-        if "initial_state" in names:
+        if "initial_state" in signature.names or before is not None:
             arguments["initial_state"] = before
         try:
-            result = function(**arguments)
-            outputs, final = result[0], result[1]
-            if final is None:
-                raise ValueError("it returns no final state")
+            outputs, final = _pair(function(**arguments))
             returned.append(final)
             found, last = framework.read(outputs), framework.read(final)
-            for name, array, shape in (
-                ("outputs", found, (B, call.end - call.start, H, V)),
-                ("final state", last, (N, H, K, V)),
-            ):
-                if array.shape != shape:
-                    raise ValueError(f"{name} have shape {list(array.shape)} instead of {list(shape)}")
+            _require_shapes(word, found, last, (B, call.end - call.start, H, V))
+        except WrongFormError as error:
+            return Observation(o, finals, str(error), returned=error.rule)
         except Exception as error:
             line = " ".join(str(error).split())
             shown = line if len(line) <= 120 else line[:117] + "..."
@@ -139,6 +192,47 @@ def observe(
     return Observation(o, finals)
 
 
+def _pair(result: Any) -> tuple[Any, Any]:
+    """Outputs and final state of what a function returned."""
+    if not isinstance(result, tuple | list):
+        raise WrongFormError(
+            f"it returns one {type(result).__name__}, not a pair",
+            "it returns no pair: a function must return (o, final_state), in this order",
+        )
+    if len(result) != 2:
+        raise WrongFormError(
+            f"it returns {len(result)} values instead of two",
+            "it returns another number of values than two: a function must return (o, final_state)",
+        )
+    if result[1] is None:
+        raise WrongFormError(
+            "it returns no final state",
+            "it returns None as the final state: a function must return (o, final_state) with a state of [N, H, K, V]; some "
+            "functions do so only with an argument such as output_final_state=True",
+        )
+    return result[0], result[1]
+
+
+def _require_shapes(word: Word, outputs: Floats, final: Floats, expected: tuple[int, ...]) -> None:
+    """`WrongFormError` for arrays of other shapes, with what the shape looks like."""
+    N, B, H, K, V = word.shape
+    if outputs.shape != expected:
+        found = f"outputs have shape {list(outputs.shape)} instead of {list(expected)}"
+        raise WrongFormError(found, "outputs have another shape than [B, T, H, V]")
+    state = (N, H, K, V)
+    if final.shape == state:
+        return
+    rule = "final states have another shape than [N, H, K, V]"
+    if final.shape == (N, H, V, K):
+        rule = "final states are transposed: they must be [N, H, K, V], and these are [N, H, V, K]; initial states likewise"
+    elif word.cu_seqlens is not None and final.shape == (B, H, K, V):
+        rule = (
+            "the function ignores cu_seqlens: with packed sequences there must be a final state for each of them, [N, H, K, V], not for "
+            "each row of the batch"
+        )
+    raise WrongFormError(f"final states have shape {list(final.shape)} instead of {list(state)}", rule)
+
+
 def _arguments(
     word: Word,
     operator: str,
@@ -146,8 +240,7 @@ def _arguments(
     contract: Contract,
     framework: Framework,
     gate: str,
-    names: frozenset[str],
-    required: frozenset[str],
+    signature: Signature,
 ) -> dict[str, Any]:
     """The arguments of a call but for the initial state."""
     tokens = slice(call.start, call.end)
@@ -157,20 +250,21 @@ def _arguments(
         "q": framework.make(word.q[:, tokens], inputs),
         "k": framework.make(word.k[:, rows], inputs),
         "v": framework.make(word.v[:, rows], inputs),
-        "scale": float(word.scale),
     }
+    if signature.takes("scale"):
+        found["scale"] = float(word.scale)
     if word.beta is not None:
         found["beta"] = framework.make(word.beta[:, rows], FORMATS[contract.beta])
     for name, x in (("u", word.u), ("z", word.z)):
         if x is not None:
             found[name] = framework.make(x[:, tokens], inputs)
-    if operator != "delta_rule" and (word.gate is not None or gate in required):
+    if operator != "delta_rule" and (word.gate is not None or gate in signature.required):
         found[gate] = framework.make(
             _gates(word, operator, contract, gate)[:, tokens], FORMATS[contract.gates]
         )
     if word.cu_seqlens is not None:
         found["cu_seqlens"] = framework.integers(word.cu_seqlens)
-    if "householders" in names:
+    if "householders" in signature.names or word.householders > 1:
         found["householders"] = word.householders
     return found
 

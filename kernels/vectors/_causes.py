@@ -1,13 +1,14 @@
 """Known errors of implementations, each as a rule: where one explains every word of a family, it is the likely cause.
 
 The list grows with reports. A rule that rounds is exact as well, so that a cause is named only if it gives the very bits that
-were found.
+were found; rules with roots or exponentials, which are in no format, give them within a bound (`Rule.tolerance`).
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from math import exp, sqrt
 
 import numpy as np
 
@@ -36,6 +37,27 @@ def _reversed(states: Exact) -> Exact:
     return states[::-1]
 
 
+def _unit(vectors: Exact) -> Exact:
+    """Vectors along the last axis divided by their norms, which are floats: those of zeros are left out."""
+    found = vectors.copy()
+    for place in np.ndindex(*vectors.shape[:-1]):
+        norm = sqrt(sum(x * x for x in vectors[place]))
+        if norm not in (0, 1):
+            found[place] = np.array([float(x) / norm for x in vectors[place]], dtype=object)
+    return found
+
+
+def _sigmoid(x: Exact) -> Exact:
+    found = np.empty(x.shape, dtype=object)
+    for place, value in np.ndenumerate(x):
+        found[place] = 1 / (1 + exp(-float(value)))
+    return found
+
+
+NEAR = 2.0**-10
+"""How far floats of a rule with roots or exponentials may be off; an epsilon in a norm, of 1e-6 or so, is below."""
+
+
 @cache
 def known_errors() -> tuple[Rule, ...]:
     """The known errors, the more frequent ones first."""
@@ -55,6 +77,16 @@ def known_errors() -> tuple[Rule, ...]:
         Rule("a final state of zero is returned where there are no tokens", empty="zero"),
         Rule("the scale is ignored, and K^-1/2 taken", scale="default"),
         Rule("the scale is ignored, and 1 taken", scale="none"),
+        Rule("the scale is applied twice", scale="twice"),
+        Rule("K^-1/2 is applied as well as the scale", scale="both"),
+        Rule(
+            "queries and keys are normalised inside the function", queries=_unit, keys=_unit, tolerance=NEAR
+        ),
+        Rule("keys are normalised inside the function", keys=_unit, tolerance=NEAR),
+        Rule("queries are normalised inside the function", queries=_unit, tolerance=NEAR),
+        Rule("beta goes through a sigmoid inside the function", beta=_sigmoid, tolerance=NEAR),
+        Rule("logarithms of gates are read to base 2, as exp2(g)", logs="base 2"),
+        Rule("the sign of the logarithms of gates is reversed, as in exp(-g)", logs="negated"),
         Rule(
             "the state is read before the token's write, as with a mask without its diagonal", read="before"
         ),
@@ -71,6 +103,7 @@ def known_errors() -> tuple[Rule, ...]:
         Rule("beta and gates of the first head are taken for all heads", heads="first"),
         Rule("beta and gates of the first row are taken for the whole batch", batch="first"),
         Rule("states are carried over the bounds of packed sequences", packing="carried"),
+        Rule("cu_seqlens is ignored, and the row is run as one sequence", packing="one"),
         Rule("the initial state of the first sequence is taken for all", first=_first_of_all),
         Rule("the initial states of sequences are taken in reverse", first=_reversed),
         Rule("each call begins with the first initial state, not with the one it is given", calls="fresh"),

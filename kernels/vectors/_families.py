@@ -9,7 +9,7 @@ from functools import cache
 from . import _words_calls as calls
 from . import _words_delta as delta
 from . import _words_gates as gates
-from ._word import Word
+from ._word import Word, can_run
 
 
 @dataclass(frozen=True)
@@ -193,3 +193,14 @@ FAMILIES = (
 def all_words() -> tuple[Word, ...]:
     """The words of all families, in their order."""
     return tuple(word for family in FAMILIES for word in family.make())
+
+
+@cache
+def families_of(operator: str) -> tuple[str, ...]:
+    """The names of the families that have words for functions of an operator, as they stand or as special cases.
+
+    Args:
+        operator: a key of `OPERATORS`.
+    """
+    having = {word.family for word in all_words() if can_run(operator, word)}
+    return tuple(family.name for family in FAMILIES if family.name in having)

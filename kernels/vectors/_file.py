@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ...foundation._errors import InputError
 from ...foundation._files import path_of, read_bytes, shown_path, write_bytes
 from ._exact import FORMATS, in_float64
-from ._families import FAMILIES, all_words
+from ._families import FAMILIES, all_words, families_of
 from ._recurrence import answer_of, needs_of
-from ._word import OPERATORS, Word, float_arrays
+from ._word import OPERATORS, Word, can_run, float_arrays
 
-FORMAT = "mirrormata-vectors/1"
+FORMAT = "mirrormata-vectors/2"
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -24,7 +24,8 @@ def write_vectors(path: str | Path) -> int:
     """Write all words with their answers as a `.safetensors` file; the same bytes at each call.
 
     Every tensor `FAMILY/WORD/NAME` is float32 and exact, but for the gates' logarithms `g` (float64, rounded once) and
-    `cu_seqlens` (int64). The entry `mirrormata` of the metadata is JSON with `format`, `operators`, `families` and `words`.
+    `cu_seqlens` (int64). The entry `mirrormata` of the metadata is JSON with `format`, `operators`, `must pass`,
+    `families` and `words`.
 
     Args:
         path: the file, which ends in `.safetensors`.
@@ -55,6 +56,7 @@ def write_vectors(path: str | Path) -> int:
     about = {
         "format": FORMAT,
         "operators": dict(OPERATORS),
+        "must pass": {name: families_of(name) for name in OPERATORS},
         "families": {f.name: {"holds": f.holds, "sees alone": f.alone} for f in FAMILIES},
         "words": [facts_of(word) for word in words],
     }
@@ -127,6 +129,7 @@ def facts_of(word: Word) -> dict[str, Any]:
         "family": word.family,
         "name": word.name,
         "operator": word.operator,
+        "must pass": [name for name in OPERATORS if can_run(name, word)],
         "scale": float(word.scale),
         "householders": word.householders,
         "calls": [[call.start, call.end, call.after] for call in word.calls],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from ...foundation._extras import needed_by
 from ._exact import Exact, Format, in_float64, round_array
 
 FRAMEWORKS = ("torch", "numpy")
+NUMPY_DTYPES = MappingProxyType({
+    "bf16": np.float32, "fp16": np.float16, "fp32": np.float32, "fp64": np.float64
+})  # fmt: skip
+"""The dtype of numpy's arrays by format: float32 holds the numbers of bf16."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +40,13 @@ class Framework:
             raise InputError(f"device {show_value(self.device)}: arrays of numpy are on the cpu")
 
     def make(self, numbers: Exact, target: Format) -> Any:
-        """An array of a format's dtype; the numbers are rounded to it if it does not hold them."""
+        """An array of a format's dtype; the numbers are rounded to it if it does not hold them.
+
+        Arrays of numpy in bf16, of which it has no dtype, are arrays of float32 whose values are those of bf16.
+        """
         exact = in_float64(round_array(numbers, target))
         if self.name == "numpy":
-            return exact.astype(_numpy_dtype(target))
+            return exact.astype(NUMPY_DTYPES[target.name])
         with needed_by("a test of a function of torch"):
             import torch
         dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}
@@ -57,10 +65,3 @@ class Framework:
         if self.name == "torch" and hasattr(array, "detach"):
             return np.array(array.detach().double().cpu().numpy(), dtype=np.float64)
         return np.array(array, dtype=np.float64)
-
-
-def _numpy_dtype(target: Format) -> Any:
-    found = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}.get(target.name)
-    if found is None:
-        raise InputError(f"{target.name} is no dtype of numpy: use fp16, fp32 or fp64")
-    return found

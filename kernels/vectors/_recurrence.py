@@ -7,7 +7,7 @@ what a known error makes of a word is known to the last bit as well.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp
 from typing import Any
@@ -38,15 +38,18 @@ class Rule:
         last: what becomes of the final state of each call.
         outputs: what becomes of outputs.
         log_gates: the format to which logarithms of gates are rounded; empty: none.
+        logs: how logarithms of gates are read: `natural`, `base 2` or `negated`. Gates that come as they are stay, as with `log_gates`.
         order: of decay, error and write: `right`; `decay last`; `error first` (of the state before its decay); `no decay`;
             `decay each micro-step`; `decay values` (by channels, along the values); `decay of the first channel`; `z after decay` (of `rwkv7`).
         read: `after` the write or `before` it.
-        scale: `given`, `default` (K^-1/2) or `none`.
+        scale: `given`, `default` (K^-1/2), `none`, `twice`, or `both`: the given one times K^-1/2.
         heads: `own`, or `first`: beta and gates of the first head.
         batch: `own`, or `first`: beta and gates of the first row of the batch.
-        packing: `own` states; `carried` over bounds; `first`: the initial state of the first sequence for all.
+        packing: `own` states; `carried` over bounds; `first`: the initial state of the first sequence for all; `one`: a row is one
+            sequence, whose final state is that of all.
         calls: `own`; `fresh`: the word's initial state before each call; `in place`: the state of the latest call.
         empty: the final state of no tokens: `kept` or `zero`.
+        tolerance: how far numbers that the rule gives may be off, relative to the largest, since they are no binary fractions.
     """
 
     cause: str = ""
@@ -70,6 +73,18 @@ class Rule:
     packing: str = "own"
     calls: str = "own"
     empty: str = "kept"
+    logs: str = "natural"
+    tolerance: float = 0.0
+
+    def with_gates(self, gate: str) -> Rule:
+        """The rule as it is for gates that come as `g`, or as `a`: then without its errors of logarithms.
+
+        Args:
+            gate: the parameter.
+        """
+        if gate == "a" and (self.log_gates or self.logs != "natural"):
+            return replace(self, log_gates="", logs="natural")
+        return self
 
 
 RIGHT = Rule()
@@ -155,7 +170,7 @@ def _run_call(word: Word, rule: Rule, call: Call, states: Exact, o: Exact, seen:
     for n, b, start, end in word.sequences(call):
         for h in range(H):
             S = states[n, h]
-            if rule.packing == "carried" and word.cu_seqlens is not None and n:
+            if rule.packing in ("carried", "one") and word.cu_seqlens is not None and n:
                 S = states[n - 1, h]
             elif rule.packing == "first":
                 S = first[0, h]
@@ -175,6 +190,8 @@ def _run_call(word: Word, rule: Rule, call: Call, states: Exact, o: Exact, seen:
                 seen.append(S)
                 o[b, t, h] = _scale(word, rule) * (word.q[b, t, h] @ read)
             states[n, h] = S
+    if rule.packing == "one" and word.cu_seqlens is not None:
+        states[:] = states[-1]
 
 
 def _scale(word: Word, rule: Rule) -> Any:
@@ -182,7 +199,8 @@ def _scale(word: Word, rule: Rule) -> Any:
         return word.scale
     if rule.scale == "none":
         return 1
-    return Fraction(1, round(word.shape[3] ** 0.5))  # K is a power of four in every word
+    default = word.default_scale
+    return {"default": default, "twice": word.scale * word.scale, "both": word.scale * default}[rule.scale]
 
 
 def _step(word: Word, rule: Rule, b: int, t: int, h: int, S: Exact, seen: list[Exact]) -> tuple[Exact, Exact]:
@@ -238,6 +256,10 @@ def _decay(word: Word, rule: Rule, b: int, t: int, h: int) -> Any:
         logarithms = round_array(exponents * LN2, FORMATS[rule.log_gates])
         gates = [Fraction(exp(x)) for x in logarithms]
         a = np.array(gates, dtype=object) if isinstance(a, np.ndarray) else gates[0]
+    if rule.logs != "natural":
+        assert word.gate is not None
+        exponent = word.gate[b, t, h]
+        a = 1 / a if rule.logs == "negated" else 2.0 ** (exponent * float(LN2))
     if not isinstance(a, np.ndarray):
         return a
     if rule.order == "decay of the first channel":

@@ -7,14 +7,16 @@ which is exact since the factor is a power of two. What a function does not do r
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-from ...foundation._arguments import show_value
-from ...foundation._errors import InputError
+from ...foundation._arguments import show_error, show_value
+from ...foundation._errors import InputError, MissingExtraError
 from ...foundation._extras import EXTRAS, needed_by
 from ._calling import Contract, Function
 
@@ -55,20 +57,52 @@ def find_runner(name: str) -> Runner | None:
     return next((runner for runner in RUNNERS if runner.name == name), None)
 
 
+def require_gpu(name: str, device: str) -> None:
+    """Refuse an implementation that needs a GPU where there is none; Triton's interpreter runs ours without.
+
+    Args:
+        name: of the implementation.
+        device: where torch's tensors are.
+
+    Raises:
+        InputError: torch finds no GPU, or the device is the CPU.
+    """
+    if name.startswith("mirrormata/") and os.environ.get("TRITON_INTERPRET") == "1":
+        return
+    with needed_by(name):
+        import torch
+    if not torch.cuda.is_available():
+        raise InputError(
+            f"{name}: it needs a GPU, and torch finds none on this machine; run it where there is one"
+        )
+    if device == "cpu":
+        raise InputError(f"{name}: it needs a GPU; name it as the device, such as cuda")
+
+
 def load_function(name: str) -> Function:
     """The function that `module:function` names.
 
     Args:
-        name: such as `my_package.kernels:delta_rule`; dots behind the colon lead into classes.
+        name: such as `my_package.kernels:delta_rule`; the module is looked for in the current folder first, and dots behind the
+            colon lead into classes.
 
     Raises:
-        InputError: there is no such module or function.
+        InputError: there is no such module or function, or the module cannot be imported.
     """
     module, colon, path = name.partition(":")
     if not colon or not module or not path:
         known = ", ".join(runner.name for runner in RUNNERS)
         raise InputError(f"{show_value(name)}: write module:function, or one of {known}")
-    found: Any = _module(module, show_value(name))
+    here = os.getcwd()
+    added = here not in sys.path  # the installed command, unlike `python -m`, does not look there
+    if added:
+        sys.path.insert(0, here)
+    try:
+        found: Any = _module(module, show_value(name))
+    except InputError:
+        if added:
+            sys.path.remove(here)
+        raise
     for part in path.split("."):
         if not hasattr(found, part):
             raise InputError(f"{show_value(name)}: {module} has no {path}")
@@ -89,8 +123,12 @@ def _module(name: str, what: str) -> Any:
         if package in EXTRAS:
             raise
         raise InputError(
-            f"{what}: no module {error.name or name}: install it, or add its folder to PYTHONPATH"
+            f"{what}: no module {error.name or name} in {os.getcwd()} or among the installed packages; go to its folder, or install it"
         ) from None
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        raise InputError(f"{what}: {name} cannot be imported: {show_error(error)}") from error
 
 
 def padded(function: Function, width: int) -> Function:

@@ -125,6 +125,11 @@ class Word:
         N = B if self.cu_seqlens is None else len(self.cu_seqlens) - 1
         return N, B, H, K, int(self.v.shape[3])
 
+    @property
+    def default_scale(self) -> Fraction:
+        """K^-1/2; K is a power of four in every word."""
+        return Fraction(1, round(self.shape[3] ** 0.5))
+
     def sequences(self, call: Call) -> Iterator[tuple[int, int, int, int]]:
         """The sequences of a call: number n, row b of the batch, first token and the token behind the last one."""
         if self.cu_seqlens is None:
@@ -149,14 +154,15 @@ class Word:
 
     @cached_property
     def spans(self) -> MappingProxyType[str, Span]:
-        """The bits that inputs, beta and initial states need; those of later states and outputs are in `Needs`."""
+        """The bits that inputs, beta, gates as they are, and initial states need; those of later states and outputs are in `Needs`."""
         queries = span_of([*self.q.ravel(), *self.k.ravel(), *self.v.ravel()])
         for x in (self.u, self.z):
             if x is not None:
                 queries = queries.join(span_of(x.ravel()))
         first = Span() if self.initial_state is None else span_of(self.initial_state.ravel())
         beta = Span() if self.beta is None else span_of(self.beta.ravel())
-        return MappingProxyType({"inputs": queries, "beta": beta, "state": first})
+        gates = Span() if self.linear_gate is None else span_of(self.linear_gate.ravel())
+        return MappingProxyType({"inputs": queries, "beta": beta, "gates": gates, "state": first})
 
 
 def _power(exponent: int) -> Number:

@@ -85,4 +85,6 @@ def heads() -> list[Word]:
 def scales() -> list[Word]:
     """Scales of the outputs other than K^-1/2, which all other words have."""
     tokens = [write(0, 1), write(1, 2), swap(0, 1), *idle(2)]
-    return [make_word("scale", f"scale={s}", [tokens], scale=s) for s in (1, Fraction(1, 4))]
+    return [
+        make_word("scale", f"scale={s}".replace("/", ":"), [tokens], scale=s) for s in (1, Fraction(1, 4))
+    ]

@@ -41,7 +41,7 @@ def beta_above_one() -> list[Word]:
     flip = Token({1: 1}, 1, 2)
     return [
         make_word("beta-above-one", "beta=2", [[write(0, 1), write(1, 3), flip, *idle(3)]]),
-        make_word("beta-above-one", "beta=3/2", [[write(0, 4), write(1, 3), half, *idle(3)]]),
+        make_word("beta-above-one", "beta=3:2", [[write(0, 4), write(1, 3), half, *idle(3)]]),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,68 @@ def test_a_function_is_tested(call: Any, tmp_path: Path, monkeypatch: pytest.Mon
         (("--test", "numpy/plain", "--operator", "kda"), "is an implementation of delta_product"),
         (("--test", "numpy/plain", "--family", "nonsense"), "family 'nonsense'"),
         (("--test", "numpy/plain", "--inputs", "fp8"), "inputs 'fp8'"),
-        (("--test", "numpy/plain", "--inputs", "bf16"), "bf16 is no dtype of numpy"),
+        (("--test", "numpy/plain", "--sums", "bf16"), "sums 'bf16'"),
+        (
+            ("--test", "numpy/plain", "--family", "integers,channel-gates"),
+            "it has no words for delta_product, which has those of",
+        ),
     ],
 )
 def test_wrong_requests_are_one_line(arguments: tuple[str, ...], message: str, call: Any) -> None:
     assert message in call("vectors", *arguments).error
+
+
+@pytest.mark.parametrize("name", ["mirrormata/triton/chunk", "fla/chunk_kda"])
+def test_what_needs_a_gpu_says_so(name: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert f"{name}: it needs a GPU, and torch finds none" in call("vectors", "--test", name).error
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert "name it as the device, such as cuda" in call("vectors", "--test", name).error
+
+
+def test_a_module_of_the_current_folder_is_found(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "port_of_here.py").write_text(
+        "from mirrormata.kernels.vectors._plain import plain_delta_rule\n"
+        "def square(q, k, v, beta, scale, initial_state=None):\n"
+        "    if q.shape[3] != v.shape[3]:\n"
+        "        raise NotImplementedError('only K = V')\n"
+        "    return plain_delta_rule(q, k, v, beta, None, initial_state, scale=scale)\n"
+    )
+    (tmp_path / "broken_of_here.py").write_text("1 / 0\n")
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p not in ("", str(tmp_path))])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    arguments = (
+        "vectors",
+        "--test",
+        "port_of_here:square",
+        "--operator",
+        "delta_rule",
+        "--framework",
+        "numpy",
+    )
+    done = call(*arguments)
+    assert done.status == 0  # no word that was run fails
+    assert (
+        "0 of 16 families pass, 2 in part; 14 families not run; 3 of 65 words run, not run: only K = V ("
+        in done.out
+    )
+    assert "passes 2 of 8 words; 6 not run: only K = V" in done.out
+    found = call(*arguments, "--json").json
+    assert (found["passed"], found["complete"], found["words"], found["total"]) == (True, False, 3, 65)
+    assert found["verdicts"][0]["verdict"] == "partial"
+    assert len(found["verdicts"][0]["skipped"][0]["words"]) == 6
+    assert call(*arguments, "--family", "scale").status == 1  # no word was run
+    assert "no word was run, so nothing passes" in call(*arguments, "--family", "scale").out
+    broken = call("vectors", "--test", "broken_of_here:f")
+    assert "broken_of_here cannot be imported: ZeroDivisionError" in broken.error
+
+
+def test_formats_have_a_heading_of_their_own(call: Any) -> None:
+    shown = call("vectors", "--help").out
+    assert "Formats that the function states" in shown
+    assert "The model" not in shown

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import log
 from typing import Any
 
 import torch
@@ -32,6 +33,10 @@ def tf32(x: Tensor) -> Tensor:
     """To 11 bits, ties away from zero, as matrix units read float32."""
     bits = (x.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF
     return bits.view(torch.float32)
+
+
+def normalised(x: Tensor) -> Tensor:
+    return x / (x.square().sum(-1, keepdim=True) + 1e-6).sqrt()
 
 
 def same(x: Tensor) -> Tensor:
@@ -240,6 +245,7 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
             states = given.to(arithmetic).clone()
         o = torch.zeros(B, T, H, V, dtype=arithmetic)
         factor = K**-0.5 if bug == "scale ignored" else scale
+        factor *= {"scale applied twice": scale, "K^-1/2 as well as the scale": K**-0.5}.get(bug, 1)
         gates = torch.ones(B, T, H, K, dtype=arithmetic)
         if g is not None:
             logs = g.to(arithmetic)
@@ -247,16 +253,22 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
                 logs = bf16(logs)
             if bug == "log gates to fp16":
                 logs = fp16(logs)
+            if bug == "logs read to base 2":
+                logs = logs * log(2)
+            if bug == "sign of logs reversed":
+                logs = -logs
             if bug == "gates ignored":
                 logs = torch.zeros_like(logs)
             gates = gates * (logs if logs.dim() == 4 else logs[..., None]).exp()
         x = [t.to(arithmetic) for t in (q * factor, k, v)]
+        if bug == "q and k normalised":
+            x = [normalised(q.to(arithmetic)) * factor, normalised(x[1]), x[2]]
         if bug == "inputs to tf32":
             x = [tf32(t) for t in x]
         for n, (b, i, j) in enumerate(bounds):
             for h in range(H):
                 S = states[n, h]
-                if bug == "states carried over" and cu_seqlens is not None and n:
+                if bug in ("states carried over", "cu_seqlens ignored") and cu_seqlens is not None and n:
                     S = states[n - 1, h]
                 head = 0 if bug == "beta of the first head" else h
                 row = 0 if bug == "beta of the first row" else b
@@ -272,10 +284,14 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
                 else:
                     assert beta is not None
                     betas = beta[row, rows, head].to(arithmetic)
+                    if bug == "sigmoid of beta inside":
+                        betas = betas.sigmoid()
                     inner = "" if bug == "single token forgets" and T != 1 else bug
                     o[b, tokens, h], states[n, h] = core(
                         *common, betas, gates[b, tokens, h], S, householders, bug=inner
                     )
+        if bug == "cu_seqlens ignored" and cu_seqlens is not None:
+            states = states[-1:].expand(states.shape).clone()
         if bug == "no tokens give zero" and T == 0:
             states = torch.zeros_like(states)
         if bug == "state in place" and initial_state is not None:
@@ -362,6 +378,13 @@ BUGS = (
     Bug("beta of the first head", "fla#671: results that depend on the batch", recurrent, "first head are taken for all", ("heads",)),
     Bug("beta of the first row", "fla#671: results that depend on the batch", recurrent, "first row are taken for the whole", ("heads",)),
     Bug("scale ignored", "a scale that is not passed on", recurrent, "the scale is ignored", ("scale",)),
+    Bug("scale applied twice", "a function within a function", recurrent, "the scale is applied twice", ("integers", "scale")),
+    Bug("K^-1/2 as well as the scale", "a function within a function", recurrent, "K^-1/2 is applied as well", ("scale", "integers")),
+    Bug("q and k normalised", "norms inside the kernel, on by default", recurrent, "queries and keys are normalised", ("integers", "coefficients")),
+    Bug("sigmoid of beta inside", "logits in place of beta", recurrent, "beta goes through a sigmoid", ("integers", "beta-fine")),
+    Bug("logs read to base 2", "exp2 without its factor", recurrent, "read to base 2", ("gates", "strong-gates")),
+    Bug("sign of logs reversed", "gates as exp(-g)", recurrent, "the sign of the logarithms", ("gates",)),
+    Bug("cu_seqlens ignored", "a parameter that is not passed on", recurrent, "cu_seqlens is ignored", ("packed",)),
     Bug("gate each micro-step", "DeltaProduct", recurrent, "at each micro-step", ("delta-product",), "delta_product"),
     Bug("micro-steps reversed", "DeltaProduct", recurrent, "the order of micro-steps", ("delta-product",), "delta_product", known=False),
     Bug("read after the first micro-step", "DeltaProduct", recurrent, "the order of micro-steps", ("delta-product",), "delta_product", known=False),

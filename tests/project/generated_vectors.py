@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mirrormata.benchmarks.vectors_public import HEAD, table_rows
-from mirrormata.kernels.vectors._families import FAMILIES, all_words
-from mirrormata.kernels.vectors._word import OPERATORS
+from mirrormata.kernels.vectors._families import FAMILIES, all_words, families_of
+from mirrormata.kernels.vectors._word import OPERATORS, can_run
 from mirrormata.tests.kernels.vector_bugs import ALONE, BUGS
 from mirrormata.tests.project.table_texts import table
 
@@ -26,6 +26,15 @@ def vector_tables() -> dict[str, Callable[[], str]]:
             (),
         )
 
+    def must_pass() -> str:
+        words = all_words()
+        rows = []
+        for name in OPERATORS:
+            own = [w for w in words if can_run(name, w)]
+            by = {f: sum(w.family == f for w in own) for f in families_of(name)}
+            rows.append((f"`{name}`", len(own), ", ".join(f"`{f}` {count}" for f, count in by.items())))
+        return table(("operator", "words", "families, each with its number of words"), rows, (1,))
+
     def bugs() -> str:
         """The collection of re-created bugs, whose test is tests/kernels/test_vector_bugs.py."""
         alone = {name: family for family, name in ALONE.items()}
@@ -40,11 +49,12 @@ def vector_tables() -> dict[str, Callable[[], str]]:
         return table(("bug", "report", "seen by"), rows)
 
     def public() -> str:
-        return table(HEAD, table_rows(), (4, 5))
+        return table(HEAD, table_rows(), (4, 5, 6))
 
     return {
         "vector-families": families,
         "vector-operators": operators,
+        "vector-must-pass": must_pass,
         "vector-bugs": bugs,
         "vectors-public": public,
     }
