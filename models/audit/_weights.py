@@ -20,6 +20,7 @@ from ...foundation._arguments import (
 )
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import is_file
+from ...foundation._text import count_noun
 from .._families import find_family
 from .._model import Model
 from .._model_file import load_model, read_model_config
@@ -217,7 +218,7 @@ def _read_given(text: Text, letters: int, words: int, length: int, seed: int, na
     if text is None:
         drawn = np.random.Generator(np.random.PCG64(seed)).integers(0, letters, (words, length))
         return letter_reading(
-            drawn, [str(x) for x in range(letters)], f"{words:,} uniform random words of {length:,} letters, seed {seed}"
+            drawn, [str(x) for x in range(letters)], f"{words:,} uniform random words of {count_noun(length, 'letter')}, seed {seed}"
         )  # fmt: skip
     if isinstance(text, np.ndarray):
         if text.ndim != 2 or not np.issubdtype(text.dtype, np.integer) or not text.size:
@@ -225,13 +226,15 @@ def _read_given(text: Text, letters: int, words: int, length: int, seed: int, na
                 f"`text` is an array of shape {text.shape} and type {text.dtype}: words of letters are int [words, tokens]"
             )
         if text.size > MOST_TOKENS:
-            raise LimitError(f"`text`: {text.size:,} letters; at most {MOST_TOKENS:,} are read")
+            raise LimitError(f"`text`: {count_noun(text.size, 'letter')}; at most {MOST_TOKENS:,} are read")
         if text.min() < 0 or text.max() >= letters:
             raise InputError(
                 f"`text` has letters from {text.min()} to {text.max()}; those of {name} are 0 to {letters - 1}"
             )
         return letter_reading(
-            text, [str(x) for x in range(letters)], f"{len(text):,} given words of {text.shape[1]:,} letters"
+            text,
+            [str(x) for x in range(letters)],
+            f"{len(text):,} given words of {count_noun(text.shape[1], 'letter')}",
         )
     if letters not in BYTES:
         raise _no_bytes(name, letters)
@@ -269,7 +272,7 @@ def _read_checkpoint(
         if with_bos and task.bos is not None:
             drawn = np.concatenate([np.full((words, 1), len(names)), drawn], axis=1)
             names, tokens = [*names, "BOS"], [*tokens, task.bos]
-        said = f"{words:,} uniform random words of {length:,} letters, seed {seed}"
+        said = f"{words:,} uniform random words of {count_noun(length, 'letter')}, seed {seed}"
         return replace(letter_reading(drawn, names, said), tokens=np.array(tokens)[drawn]), task.bos
     if isinstance(text, np.ndarray) or (vocabulary in BYTES and not is_file(Path(folder) / "tokenizer.json")):
         return _read_given(text, vocabulary, words, length, seed, folder), None
