@@ -82,13 +82,11 @@ def read_model_config(path: str | Path) -> ModelFile:
     data = _json(Path(path))
     if data.get("format") != FORMAT:
         if "format" not in data and "model_type" in data:
-            from .fla._folder import import_hint  # which reads this module's files too
-
-            hint = (
-                import_hint(Path(path).parent, data["model_type"])
-                or "; give a folder that `train` or `export model` wrote"
+            place = str(Path(path).parent)
+            raise InputError(
+                f"{path}: is that of a checkpoint, and a model folder is needed; `import_model({place!r})` makes one of FLA's types, and "
+                f"`import_hybrid({place!r})` one of the first layers of a hybrid model"
             )
-            raise InputError(f"{path}: is that of a checkpoint, and a model folder is needed{hint}")
         raise InputError(
             f"{path}: its format is {data.get('format')!r}, not {FORMAT!r}: it is no model of this version; give a folder that "
             "`train` or `export model` wrote"

@@ -130,7 +130,8 @@ def _say_reach(place: Trained, result: Mapping[str, Any]) -> str:
 def _say_accuracy(result: Mapping[str, Any]) -> str:
     """Best and median at the greatest length."""
     length, shares = list(result["accuracy"].items())[-1]
-    return f"its accuracy at {count_noun(length, 'letter')} is {_say_shares(shares)}"
+    letters = "letter" if length == "1" else "letters"  # a length is a text, which may be a span
+    return f"its accuracy at {length} {letters} is {_say_shares(shares)}"
 
 
 def _say_shares(shares: Sequence[float | None]) -> str:

@@ -195,7 +195,7 @@ def test_a_model_of_tokens_is_trained_and_tested(
 def test_the_vocabulary_stands_for_files_that_are_not_there_yet(text: Path, tmp_path: Path) -> None:
     assert token_task(tmp_path / "later", vocabulary=32_000).letters == 32_001
     write_tokens(text, tmp_path / "tokens")
-    with pytest.raises(InputError, match="the token files have 256 tokens: set task.vocabulary to 256"):
+    with pytest.raises(InputError, match=r"the token files have 256 tokens: set task\.vocabulary to 256"):
         _ = token_task(tmp_path / "tokens", vocabulary=300).corpus
     with pytest.raises(InputError, match="vocabulary means nothing for text"):
         task_from_settings(TaskSettings(spec="text", vocabulary=256))
