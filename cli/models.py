@@ -11,6 +11,7 @@ import typer
 
 from ..foundation._errors import InputError, LimitError
 from ..foundation._files import is_there, require_there
+from ..foundation._text import count_noun
 from .help import MODEL, MODELS, TASK, TRAINING, complete_spec
 from .options import SPEC_HELP, Group, Json, Sets, entries_set, one_of
 from .output import print_columns, print_json, print_sentence, print_table, say, show_work
@@ -179,7 +180,8 @@ def train(
             "--from",
             rich_help_panel=TRAINING,
             metavar="PATH",
-            help="Begin at the weights of a model folder or of a construction's certificate. --set start.noise=0.1 adds noise.",
+            help="Begin at the weights of a model folder or of a construction's certificate. --set start.noise=0.002 adds noise, by which a "
+            "construction of S3 stays right on all words of 64 letters that were tried; by 0.1 it is right on none.",
         ),
     ] = None,
     lr: Annotated[
@@ -451,13 +453,16 @@ def _print_result(result: dict[str, Any], labels: str) -> None:
                 else f"token {failure['least']:,} (median {failure['median']:,.0f})",
             ]
         )
-    print_columns(f"{result['words']} words of {result['length']:,} letters{_say_arithmetic(result)}", rows)
+    print_columns(
+        f"{count_noun(result['words'], 'word')} of {count_noun(result['length'], 'letter')}{_say_arithmetic(result)}",
+        rows,
+    )
 
 
 def _print_whole_words(result: dict[str, Any]) -> None:
     """Words of all lengths with one label each: how many there are of each length, and the shortest that is wrong."""
     lengths = list(result["accuracy"])
-    counts = [f"accuracy {x} ({result['words_at'][x]:,} words)" for x in lengths]
+    counts = [f"accuracy {x} ({count_noun(result['words_at'][x], 'word')})" for x in lengths]
     rows = [["seed", *counts, "90 % of the words in (n/2, n] up to n =", "shortest wrong word"]]
     for i, seed in enumerate(result["seeds"]):
         shown = [result["accuracy"][x][i] for x in lengths]
@@ -467,10 +472,10 @@ def _print_whole_words(result: dict[str, Any]) -> None:
                 str(seed),
                 *("-" if x is None else f"{x:.4f}" for x in shown),
                 f"{result['longest_90'][i]:,}",
-                "none" if failure is None else f"{failure['least']:,} letters",
+                "none" if failure is None else count_noun(failure["least"], "letter"),
             ]
         )
-    title = f"{result['words']:,} words of 1 to {result['length']:,} letters, one label each{_say_arithmetic(result)}"
+    title = f"{count_noun(result['words'], 'word')} of 1 to {count_noun(result['length'], 'letter')}, one label each{_say_arithmetic(result)}"
     print_columns(title, rows)
 
 
@@ -480,7 +485,10 @@ def _print_bits(result: dict[str, Any], unit: str) -> None:
         for span in result["bits"]:
             shown = [result[key][span][i] for key in ("bits", "perplexity", "accuracy")]
             rows.append([str(seed), span, *("-" if x is None else f"{x:.3f}" for x in shown)])
-    print_columns(f"{result['words']} windows of {result['length']:,} {unit}s{_say_arithmetic(result)}", rows)
+    print_columns(
+        f"{count_noun(result['words'], 'window')} of {result['length']:,} {unit}s{_say_arithmetic(result)}",
+        rows,
+    )
 
 
 def _say_arithmetic(test: dict[str, Any]) -> str:
@@ -507,7 +515,7 @@ def _print_memory(result: dict[str, Any]) -> None:
                     f"{run['longest_90'][i]:,}",
                 ]
             )
-    letters = f"{result['memory']['letters']:,} letters"
+    letters = count_noun(result["memory"]["letters"], "letter")
     print_columns(f"{key} where short layers remember the last {letters} at most", rows)
 
 

@@ -23,8 +23,14 @@ from ..foundation._text import console, printable
 
 _CONTEXT: ContextVar[Any] = ContextVar("context", default=None)
 _ARGUMENT = re.compile(r"`([a-z_][a-z0-9_]*)`")
-_CALL = re.compile(r"""`(construct)\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)`""")
-"""The call of a function that makes what the command of its name writes to a file."""
+_CALL = re.compile(r"""`(construct|import_model|import_hybrid)\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)`""")
+"""The call of a function that makes what a command writes."""
+_WRITTEN = {
+    "construct": "construct {} -o FILE",
+    "import_model": "import fla {} --model --spec SPEC -o DIR",
+    "import_hybrid": "import hybrid {} --spec SPEC -o DIR",
+}
+"""The command of each such function."""
 
 
 def print_json(value: Any) -> None:
@@ -66,7 +72,7 @@ def with_options(text: str) -> str:
 
     def command_line(found: re.Match[str]) -> str:
         given = shlex.quote(ast.literal_eval(found[2]))
-        return f"`mirrormata {found[1]} {given} -o FILE`"
+        return f"`mirrormata {_WRITTEN[found[1]].format(given)}`"
 
     return _CALL.sub(command_line, _ARGUMENT.sub(option, text))
 

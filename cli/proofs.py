@@ -173,19 +173,27 @@ def prove(
         raise typer.Exit(1)
 
 
-ROUNDED = 1e-9
-"""A distance within which a matrix whose norm is above 1 may be a rounded one of norm 1, which is said and not assumed."""
+ROUNDED = (1e-9, 1e-6)
+"""Distances within which a matrix whose norm is above 1 may be a rounded one of norm 1: of float64 and of float32."""
 
 
-def _may_be_rounded(found: ModelSpectrum, max_dim: int) -> bool:
-    """Whether some norm is above 1, and none by more than `ROUNDED`."""
+def _rounded_within(found: ModelSpectrum, max_dim: int) -> float | None:
+    """The first of `ROUNDED` within which every float matrix of a norm above 1 has norm 1, or None.
+
+    Floats are fractions over powers of two, which matrices of a construction with other numbers are not.
+    """
     from ..theory.spectra._within import norm_within
 
     above = [letter for letter in found.letters if not letter.norm.holds]
-    return bool(above) and all(
-        norm_within(letter.matrix, Fraction(ROUNDED), max_dim=max_dim, name=letter.label).holds
-        for letter in above
-    )
+    if not above or not all(letter.matrix.is_dyadic for letter in above):
+        return None
+    for distance in ROUNDED:
+        if all(
+            norm_within(letter.matrix, Fraction(distance), max_dim=max_dim, name=letter.label).holds
+            for letter in above
+        ):
+            return distance
+    return None
 
 
 def spectrum(
@@ -262,9 +270,10 @@ def spectrum(
         print_columns(model, found.rows())
         for note in found.notes:
             print_sentence(f"{note[:1].upper()}{note[1:]}.")
-        if not within and model.endswith(".npz") and _may_be_rounded(found, max_dim):
+        if not within and (distance := _rounded_within(found, max_dim)):
             print_sentence(
-                f"Floats are taken as they are. Where they were rounded: within {ROUNDED:g}, every norm is at most 1 (--within {ROUNDED:g})."
+                f"Floats are taken as they are. Where they were rounded: within {distance:g}, every norm is at most 1, and every matrix "
+                f"stable (--within {distance:g})."
             )
         for line in found.product_lines():
             say(line)

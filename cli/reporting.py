@@ -10,6 +10,7 @@ import typer
 
 from ..foundation._errors import InputError
 from ..foundation._files import is_file, is_folder
+from ..foundation._text import count_noun
 from .help import REPORT
 from .options import Json
 from .output import print_json, print_table, say_written, show_work
@@ -185,7 +186,7 @@ def _print_report(found: Report, folder: str, as_json: bool) -> None:
         ("shows", f"{found.charts} charts, {found.pictures} pictures, {found.tables} tables"),
     ]
     if found.files:
-        rows.append(("figures", f"{len(found.files)} files"))
+        rows.append(("figures", count_noun(len(found.files), "file")))
     print_table(f"report of {folder}", rows)
     say_written(str(found.page), *map(str, found.files))
 

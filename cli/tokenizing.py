@@ -45,7 +45,8 @@ def tokenize(
 ) -> None:
     """Write a text as token files, for training language models.
 
-    A training with the task tokens:FOLDER maps these files into memory and reads only the windows that it draws.
+    A training with the task tokens:FOLDER maps these files into memory and reads only the windows that it draws. The first of
+    every ten documents is for testing; of a single document, the last tenth of its tokens.
 
     \b
     Examples:
@@ -68,4 +69,6 @@ def tokenize(
         rows.append(
             (name, f"{count_noun(tokens, 'token')} in {documents} ({part.tokens:,} numbers: tokens {ends})")
         )
-    print_table(header.source, [*rows, ("written", output)])
+    single = header.train.documents == header.test.documents == 1 and header.test.bytes is None
+    tested = "the last tenth of the only document" if single else "the first of every ten documents"
+    print_table(header.source, [*rows, ("tested on", tested), ("written", output)])

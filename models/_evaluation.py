@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..foundation._errors import LimitError
-from ..foundation._text import html_table, one_line
+from ..foundation._text import count_noun, html_table, one_line
 from ..kernels._backends import choose_backend
 from ._config import ModelConfig
 from ._families import find_family
@@ -176,10 +176,13 @@ class Evaluation:
 
     def __repr__(self) -> str:
         accuracy = ", ".join(_figure(x) for x in self.accuracy(self.length))
-        return one_line(self, f"{self.words:,} words of {self.length:,} letters, accuracy {accuracy} by seed")
+        return one_line(
+            self,
+            f"{count_noun(self.words, 'word')} of {count_noun(self.length, 'letter')}, accuracy {accuracy} by seed",
+        )
 
     def _repr_html_(self) -> str:
-        title = f"{self.words:,} words of {self.length:,} letters, chance {self.chance:.4g}"
+        title = f"{count_noun(self.words, 'word')} of {count_noun(self.length, 'letter')}, chance {self.chance:.4g}"
         return html_table(title, self.rows())
 
     def as_json(self, lengths: Sequence[int | Span], trained: Span | None = None) -> dict[str, Any]:

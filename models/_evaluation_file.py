@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from ..foundation._errors import InputError
 from ..foundation._files import is_file, is_folder, path_of, shown_path
-from ..foundation._text import html_table, one_line
+from ..foundation._text import count_noun, html_table, one_line
 from ._evaluation import Evaluation, evaluate, length_text, longest_of
 from ._evaluation_arguments import check_evaluation_arguments, check_model_place
 from ._model import Block, Model, state_count
@@ -191,7 +191,9 @@ class FolderEvaluation:
         return table
 
     def __repr__(self) -> str:
-        return one_line(self, f"{self.folder}, {self.contract.task}, {len(self.seen.seeds)} seeds")
+        return one_line(
+            self, f"{self.folder}, {self.contract.task}, {count_noun(len(self.seen.seeds), 'seed')}"
+        )
 
     def _repr_html_(self) -> str:
         headings, *rows = self.rows()

@@ -37,6 +37,7 @@ from .tasks._asked_in_text import AskedInText
 from .tasks._automaton import AutomatonTask
 from .tasks._contract import read_contract
 from .tasks._kinds import task_from_settings
+from .tasks._language import LanguageTask
 
 FORMAT = "mirrormata-model/1"
 
@@ -80,6 +81,12 @@ def read_model_config(path: str | Path) -> ModelFile:
     """
     data = _json(Path(path))
     if data.get("format") != FORMAT:
+        if "format" not in data and "model_type" in data:
+            place = str(Path(path).parent)
+            raise InputError(
+                f"{path}: is that of a checkpoint, and a model folder is needed; `import_model({place!r})` makes one of FLA's types, and "
+                f"`import_hybrid({place!r})` one of the first layers of a hybrid model"
+            )
         raise InputError(
             f"{path}: its format is {data.get('format')!r}, not {FORMAT!r}: it is no model of this version; give a folder that "
             "`train` or `export model` wrote"
@@ -259,6 +266,8 @@ def automaton_model(
     task = task_from_settings(contract.settings)
     if not isinstance(task, AutomatonTask):
         way = "give a model that was trained on an automaton"
+        if isinstance(task, LanguageTask):
+            way += "; `audit` measures the layers of a model of text on a text"
         if isinstance(task, AskedInText):
             way = "`read_planted_head` of mirrormata.models makes a model of a planted head, whose `save` writes a file for `prove`"
         raise InputError(

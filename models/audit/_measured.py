@@ -101,7 +101,7 @@ class WeightsAudit:
         first = [layer.all.products[0] for layer in self.layers]
         last = [layer.all.products[-1] for layer in self.layers]
         n, most = first[0].tokens, last[0].tokens
-        what = "the transitions of a token" if n == 1 else f"the products of {n} tokens"
+        what = "the transitions of a token" if n == 1 else f"the products of {count_noun(n, 'token')}"
         several = ", by layer," if len(self.layers) > 1 else ""
         text = (
             f"{self.model}: {_span([p.negative for p in first])} of {what}{several} have a negative eigenvalue, "
@@ -109,7 +109,7 @@ class WeightsAudit:
         )
         if most > n:
             text += (
-                f"; of the products of {most} tokens {_span([p.non_real for p in last])} have a non-real one, and in "
+                f"; of the products of {count_noun(most, 'token')} {_span([p.non_real for p in last])} have a non-real one, and in "
                 f"{_span([p.rotating for p in last])} it rotates and lasts"
             )
         return f"{text}."

@@ -20,6 +20,7 @@ from ...foundation._arguments import (
 )
 from ...foundation._errors import InputError, LimitError
 from ...foundation._files import is_file
+from ...foundation._text import count_noun
 from .._families import find_family
 from .._model import Model
 from .._model_file import load_model, read_model_config
@@ -29,9 +30,11 @@ from ..fla._hybrid import HYBRIDS
 from ..fla._layer import load_layers
 from ..fla._model import DEFAULTS, FlaModel, is_fla
 from ..fla._task import read_task
+from ..tasks._asked_in_text import AskedInText
 from ..tasks._contract import read_contract
 from ..tasks._kinds import task_from_settings
 from ..tasks._language import LanguageTask
+from ..tasks._tokens import TokenTask
 from ._facts import BOUNDS, Eigen, Raw, effective_ranks
 from ._measured import AuditedLayer, AuditSettings, Kind, WeightsAudit
 from ._reading import (
@@ -159,12 +162,41 @@ def _open(
     letters = loaded.config.letters
     part = read_model_config(Path(folder) / "config.json").part
     if text is not None:
-        return loaded, _of_part(_read_given(text, letters, words, length, seed, folder), part), folder
+        reading = (
+            _read_given(text, letters, words, length, seed, folder)
+            if letters in BYTES or isinstance(text, np.ndarray)
+            else _read_as_trained(text, folder, letters, words, length)
+        )
+        return loaded, _of_part(reading, part), folder
     contract = read_contract(Path(folder) / "task.json")
     task = task_from_settings(contract.settings)
     if isinstance(task, LanguageTask):
-        raise InputError(f"{folder}: it was trained on text: give `text`, a file whose bytes it reads")
+        raise InputError(f"{folder}: it was trained on text: give `text`, a file of text")
     return loaded, _of_part(read_task_words(task, contract.alphabet, words, length, seed), part), folder
+
+
+def _read_as_trained(
+    text: str | PathLike[str] | bytes, folder: str, letters: int, words: int, length: int
+) -> Reading:
+    """A text for a model whose letters are more than bytes: bytes and the letters of planted heads, or tokens of token files."""
+    task = task_from_settings(read_contract(Path(folder) / "task.json").settings)
+    if isinstance(task, AskedInText):
+        return read_byte_windows(text, words, length)
+    if not isinstance(task, TokenTask):
+        raise _no_bytes(folder, letters)
+    place = Path(task.settings.spec.partition(":")[2])
+    if not is_file(place / "tokenizer.json"):
+        raise InputError(
+            f"{place / 'tokenizer.json'}: no such file, and the tokens of {folder} are those of this tokenizer: put the token files back there, "
+            "or make them again by `mirrormata tokenize`"
+        )
+    return read_with_tokenizer(place, text, letters, words, length)
+
+
+def _no_bytes(name: str, letters: int) -> InputError:
+    return InputError(
+        f"{name}: it reads {letters:,} letters, which are no bytes: leave out `text`, so that random words of its task are read"
+    )
 
 
 def _of_part(reading: Reading, part: str) -> Reading:
@@ -186,7 +218,7 @@ def _read_given(text: Text, letters: int, words: int, length: int, seed: int, na
     if text is None:
         drawn = np.random.Generator(np.random.PCG64(seed)).integers(0, letters, (words, length))
         return letter_reading(
-            drawn, [str(x) for x in range(letters)], f"{words:,} uniform random words of {length:,} letters, seed {seed}"
+            drawn, [str(x) for x in range(letters)], f"{words:,} uniform random words of {count_noun(length, 'letter')}, seed {seed}"
         )  # fmt: skip
     if isinstance(text, np.ndarray):
         if text.ndim != 2 or not np.issubdtype(text.dtype, np.integer) or not text.size:
@@ -194,18 +226,18 @@ def _read_given(text: Text, letters: int, words: int, length: int, seed: int, na
                 f"`text` is an array of shape {text.shape} and type {text.dtype}: words of letters are int [words, tokens]"
             )
         if text.size > MOST_TOKENS:
-            raise LimitError(f"`text`: {text.size:,} letters; at most {MOST_TOKENS:,} are read")
+            raise LimitError(f"`text`: {count_noun(text.size, 'letter')}; at most {MOST_TOKENS:,} are read")
         if text.min() < 0 or text.max() >= letters:
             raise InputError(
                 f"`text` has letters from {text.min()} to {text.max()}; those of {name} are 0 to {letters - 1}"
             )
         return letter_reading(
-            text, [str(x) for x in range(letters)], f"{len(text):,} given words of {text.shape[1]:,} letters"
+            text,
+            [str(x) for x in range(letters)],
+            f"{len(text):,} given words of {count_noun(text.shape[1], 'letter')}",
         )
     if letters not in BYTES:
-        raise InputError(
-            f"{name}: it reads {letters:,} letters, which are no bytes: leave out `text`, so that random words of its task are read"
-        )
+        raise _no_bytes(name, letters)
     return read_byte_windows(text, words, length)
 
 
@@ -240,7 +272,7 @@ def _read_checkpoint(
         if with_bos and task.bos is not None:
             drawn = np.concatenate([np.full((words, 1), len(names)), drawn], axis=1)
             names, tokens = [*names, "BOS"], [*tokens, task.bos]
-        said = f"{words:,} uniform random words of {length:,} letters, seed {seed}"
+        said = f"{words:,} uniform random words of {count_noun(length, 'letter')}, seed {seed}"
         return replace(letter_reading(drawn, names, said), tokens=np.array(tokens)[drawn]), task.bos
     if isinstance(text, np.ndarray) or (vocabulary in BYTES and not is_file(Path(folder) / "tokenizer.json")):
         return _read_given(text, vocabulary, words, length, seed, folder), None

@@ -377,9 +377,10 @@ def cluster_within(
         f"{learned.name}, clusters",
     )
     strength = (
-        f"{k} clusters of {len(points):,} states of {found.space.name} on words of up to {length} letters, radius "
-        f"{found.radius:.3g} (the gap is {found.gap:.3g} wide), {found.share:.2%} of moves and answers agree"
-        f"{f'; unseen moves: {added:,} added, {unknown:,} to no cluster' if added or unknown else ''}"
+        f"{len(points):,} states of {found.space.name}, after up to {length} letters of random words, form {count_noun(k, 'cluster')}: states within "
+        f"{found.radius:.3g} of each other are in one. Of all moves and answers {found.share:.2%} are those of most states of "
+        f"their cluster"
+        f"{f'. Where no word showed what a letter does to a cluster it was tried: {added:,} moves were found, and {unknown:,} lead to no cluster' if added or unknown else ''}"
     )
     if cut:
         strength = f"stopped after {clock.seconds:.3g} s; {strength}"

@@ -293,7 +293,7 @@ def trained_checkpoint(folder: str | Path) -> tuple[FlaCheckpoint, float]:
     if imported is not None and imported.type == config["model_type"]:
         known = HARMLESS | layer_of(model).ignored  # whatever the folder says, nothing that describes layers
         config |= {entry: value for entry, value in imported.entries.items() if entry in known - _OWN}
-    if given.bos is not None or imported is None:
+    if imported is None or "bos_token_id" not in imported.entries:  # `task.json` names the task's own BOS
         config |= {"bos_token_id": given.bos}
     left_out = imported.files if imported is not None else ()
     arrays = {name: np.asarray(value.numpy()) for name, value in tensors.items()}

@@ -97,14 +97,19 @@ def read_config(folder: str | Path, kinds: Collection[str]) -> dict[str, Any]:
     if not isinstance(config, dict) or not isinstance(kind, str) or kind not in kinds:
         *others, last = kinds
         names = f"{', '.join(others)} and {last}" if others else last
-        hint = ""
-        if isinstance(kind, str) and kind in load_layers():
-            hint = "; `import fla` that is asked for a model instead of heads reads it (see its help)"
-        elif kind in HYBRID_TYPES:
-            hint = "; `import hybrid` turns its first layers into a model of ours (see its help)"
+        hint = import_hint(folder, kind)
         fla = "" if set(kinds) <= set(HYBRID_TYPES) else "FLA's "
         raise InputError(f"{place / 'config.json'}: model_type is {kind!r}; read are {fla}{names}{hint}")
     return config
+
+
+def import_hint(folder: str | Path, kind: Any) -> str:
+    """What makes a model folder of a checkpoint of this model type, behind a semicolon; empty where nothing does."""
+    if isinstance(kind, str) and kind in load_layers():
+        return f"; `import_model({str(folder)!r})` makes a model folder of it"
+    if kind in HYBRID_TYPES:
+        return f"; `import_hybrid({str(folder)!r})` makes a model folder of its first layers"
+    return ""
 
 
 def read_tensors(

@@ -14,6 +14,8 @@ from ...constructions.automata._labels import label_text
 from ...foundation._errors import InputError
 from ...foundation._files import is_file, read_json
 from ...theory.proofs._answers import Answers, output_answers, same_letters
+from ..tasks._contract import FIRST_FORMAT as FIRST_TASKS
+from ..tasks._contract import FORMAT as TASKS
 
 FORMAT = "mirrormata-fla/1"
 """The format of `task.json`."""
@@ -22,6 +24,7 @@ AUTOMATON = ("spec", "product", "start", "alphabet", "split", "group")
 _EXAMPLE = (
     '{"format": "mirrormata-fla/1", "letters": {"0": 0, "1": 1}, "bos": 2, "answers": {"0": 3, "1": 4}}'
 )
+_OF_TEXT = "; of a model of text, `audit` measures the layers on a text without it"
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,14 @@ def read_task(folder: str | Path, vocabulary: int) -> FlaTask:
     path = Path(folder) / "task.json"
     if not is_file(path):
         raise InputError(
-            f"{path}: no such file, so nothing says which tokens are letters; write one like {_EXAMPLE}"
+            f"{path}: no such file, so nothing says which tokens are letters; write one like {_EXAMPLE}{_OF_TEXT}"
         )
     data = read_json(path)
+    if isinstance(data, dict) and data.get("format") in (TASKS, FIRST_TASKS):
+        raise InputError(
+            f"{path}: it describes a training of this package, and a checkpoint's says which tokens are letters and answers; replace it by one "
+            f"like {_EXAMPLE}{_OF_TEXT}"
+        )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'{path}: "format" is not {FORMAT!r}; write it like {_EXAMPLE}')
     if unknown := [key for key in data if key not in ("format", "letters", "bos", "answers", "task")]:

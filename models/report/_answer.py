@@ -70,7 +70,7 @@ def explain_failure(found: Comparison) -> str:
     if found.heads and not any(h.carries_states for h in found.heads):
         return "it fails because no head's states fall into groups by the automaton's state"
     if (at := found.horizon.spread) is not None:
-        return f"it fails because the states of a class spread, and are predicted to meet those of another after {at:,} letters"
+        return f"it fails because the states of a class spread, and are predicted to meet those of another after {count_noun(at, 'letter')}"
     return "no cause of its failure was found"
 
 
@@ -130,7 +130,8 @@ def _say_reach(place: Trained, result: Mapping[str, Any]) -> str:
 def _say_accuracy(result: Mapping[str, Any]) -> str:
     """Best and median at the greatest length."""
     length, shares = list(result["accuracy"].items())[-1]
-    return f"its accuracy at {length} letters is {_say_shares(shares)}"
+    letters = "letter" if length == "1" else "letters"  # a length is a text, which may be a span
+    return f"its accuracy at {length} {letters} is {_say_shares(shares)}"
 
 
 def _say_shares(shares: Sequence[float | None]) -> str:

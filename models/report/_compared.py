@@ -8,6 +8,7 @@ import numpy as np
 
 from ...constructions.automata._automaton import Indices
 from ...constructions.texts._show import label_text
+from ...foundation._text import count_noun
 from ...theory.arithmetic._rounding import Floats
 from ..comparison._representations import Representation
 from ..comparison._result import Comparison, HeadComparison, describe_prediction
@@ -310,8 +311,8 @@ def _list_horizons(place: Trained, found: Comparison, source: str) -> Table:
         rounding = "does not apply: nothing exact to round"
     elif h.rounding is None:
         rounding = "no limit: the snapped representation is exact in it"
-    words = f"{s.words:,} words"
-    seen = f"the least over {words}" if h.observed else f"none in {h.length:,} letters of {words}"
+    words = count_noun(s.words, "word")
+    seen = f"the least over {words}" if h.observed else f"none in {count_noun(h.length, 'letter')} of {words}"
     predicted = "spread and margin are not seen to meet"
     if h.spread is not None:
         predicted = describe_prediction(h.spread, s.averaged)
@@ -429,7 +430,7 @@ def _chart_clusters(
     series = []
     for q in seen[: limits.states]:
         own, label = classes[drawn] == q, label_text(automaton.states[q])
-        hover = [f"after {lengths[i]} letters" for i in drawn[own]]
+        hover = [f"after {count_noun(lengths[i], 'letter')}" for i in drawn[own]]
         x, y = points[own].T.tolist()
         series.append(Series(label, x, y, "points", 4 + q, hover, (("state", label),)))
     return Chart(

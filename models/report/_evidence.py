@@ -208,7 +208,7 @@ def _ask_claims(
             left_out[STABLE] = "where all letters have norm at most 1, all products stay bounded."
             if found.state_size is not None:
                 left_out[GRAM] = (
-                    f"this is itself one layer of norm at most 1 with one vector for each of its {states:,} states."
+                    f"this is itself one layer of norm at most 1 with one vector for each of its {count_noun(states, 'state')}."
                 )
     if states > GRAM_STATES:
         many = f"{states:,} states are more than {GRAM_STATES}, up to which its search is quick."

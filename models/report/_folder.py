@@ -248,7 +248,7 @@ class Trained:
         """Where `result` comes from, with its words."""
         if self.result is None:
             return self.tested
-        return f"{self.tested}: {self.result['words']:,} words of {self.result['length']:,} letters"
+        return f"{self.tested}: {count_noun(self.result['words'], 'word')} of {count_noun(self.result['length'], 'letter')}"
 
     @property
     def train_length(self) -> int:

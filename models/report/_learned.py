@@ -196,7 +196,7 @@ def show_lengths(place: Trained, found: Comparison | None) -> Section:
     items: list[Chart | Table] = [
         chart(
             "accuracy", "Accuracy at a position", "accuracy",
-            f"Trained on words of at most {place.train_length:,} letters; guessing would give {result['chance']:.3g}.",
+            f"Trained on words of at most {count_noun(place.train_length, 'letter')}; guessing would give {result['chance']:.3g}.",
         ),
         chart(
             "exact", "Words right so far", "words without a wrong answer",
@@ -209,7 +209,7 @@ def show_lengths(place: Trained, found: Comparison | None) -> Section:
     text = [
         "All prefixes of the test words are test words too, so one run measures all lengths.",
         *[f"Seed {place.seeds[place.place]} is looked at below."] * (len(place.seeds) > 1),
-        f"At least 90 % of its answers are right at every position tested, up to {longest:,} letters."
+        f"At least 90 % of its answers are right at every position tested, up to {count_noun(longest, 'letter')}."
         if longest == result["length"]
         else f"At least 90 % of its answers are right at every position up to {count_noun(longest, 'letter')}.",
     ]
@@ -311,7 +311,7 @@ def show_snap(
 def show_failure(place: Trained, found: Comparison, limits: LearnedLimits) -> tuple[str, list[Table]]:
     """Whether and why the model fails: a certificate, where one is found on the powers of a letter."""
     if found.trace.observed is None:
-        words = f"{found.horizon.length:,} letters of {found.trace.sampling.words:,} random words"
+        words = f"{count_noun(found.horizon.length, 'letter')} of {found.trace.sampling.words:,} random words"
         return f"No wrong answer was seen in {words}.", []
     failure = found.failure
     text = f"The first wrong answer came at token {found.trace.observed:,}. "

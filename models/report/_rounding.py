@@ -13,6 +13,7 @@ import numpy as np
 from ...constructions._lrnn import LRNN
 from ...constructions._realisation import INTEGER_RANGES
 from ...constructions.automata._automaton import Indices
+from ...foundation._text import count_noun
 from ...theory._check import accept_horizons
 from ...theory._horizon import ARITHMETIC, has_horizon
 from ...theory.arithmetic._rounding import FORMATS, Floats
@@ -143,7 +144,7 @@ def show_rounding(lrnn: LRNN, lengths: Lengths, runs: RandomRuns, limits: ShownL
     """Charts of margin and norm over length in each dtype, and a table; `lengths`: the certified horizons, if any."""
     within, cut = max(limits.head_steps // len(lrnn.all_heads), 1), ""
     if runs.length > within:
-        cut = f" Of {runs.length:,} letters the first {within:,} are run, as there are {len(lrnn.all_heads)} heads."
+        cut = f" Of {count_noun(runs.length, 'letter')} the first {within:,} are run, as there are {count_noun(len(lrnn.all_heads), 'head')}."
         runs = replace(runs, length=within)
     found = follow_words(lrnn, runs)
     source = f"{runs.text}; per_step arithmetic: {ARITHMETIC.removeprefix('per_step, ')}"

@@ -159,7 +159,14 @@ def _say_time(sweep: Sweep, folder: SweepFolder | None) -> list[str]:
         return []
     cells = [*sweep.trials, *(c for row in sweep.rows for c in folder.cells(sweep, row))]
     seconds = sum((folder.result(cell) or {}).get("seconds") or 0 for cell in cells)
-    return [f"The steps of all trainings took {seconds / 3600:.2f} hours."] if seconds else []
+    return [f"The steps of all trainings took {_duration(seconds)}."] if seconds else []
+
+
+def _duration(seconds: float) -> str:
+    """Seconds below two minutes, minutes below six, else hours with two digits behind the point."""
+    if seconds < 120:
+        return f"{seconds:.3g} seconds"
+    return f"{seconds / 60:.3g} minutes" if seconds < 360 else f"{seconds / 3600:,.2f} hours"
 
 
 def sweep_json(sweep: Sweep, folder: SweepFolder) -> dict[str, Any]:

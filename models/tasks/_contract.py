@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ...foundation._errors import InputError
 from ...foundation._files import read_json, write_text
-from ...foundation._text import html_table, one_line
+from ...foundation._text import count_noun, html_table, one_line
 from .._records import record_of
 from ._sampling import Labels, Words
 
@@ -75,7 +75,7 @@ class TaskContract:
         low, high = self.train_lengths
         return [
             ("task", self.task),
-            ("alphabet", f"{len(self.alphabet)} letters: {_some(self.alphabet)}"),
+            ("alphabet", f"{count_noun(len(self.alphabet), 'letter')}: {_some(self.alphabet)}"),
             ("order", self.order),
             ("labels", f"{self.labels}, {self.classes} classes, chance {self.chance:.3g}"),
             (
@@ -98,7 +98,7 @@ class TaskContract:
             Labels and texts, without those of a training.
         """
         return [
-            ("alphabet", f"{len(self.alphabet)} letters: {_some(self.alphabet)}"),
+            ("alphabet", f"{count_noun(len(self.alphabet), 'letter')}: {_some(self.alphabet)}"),
             ("order", self.order),
             ("answers", f"{self.labels}, {self.classes} classes, {'with' if self.bos else 'without'} BOS"),
             ("test words", self.words),

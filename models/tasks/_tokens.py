@@ -362,7 +362,8 @@ class TokenTask(LanguageTask):
         found = read_tokens(self.settings.spec.partition(":")[2])
         if self.settings.vocabulary not in (None, found.header.vocabulary):
             raise InputError(
-                f"task.vocabulary is {self.settings.vocabulary:,}, and the token files have {found.header.vocabulary:,} tokens"
+                f"task.vocabulary is {self.settings.vocabulary:,}, and the token files have {found.header.vocabulary:,} tokens: set task.vocabulary to "
+                f"{found.header.vocabulary}, or make them by the tokenizer that has so many tokens"
             )
         return found
 

@@ -191,12 +191,15 @@ class TrainingEstimate:
             (
                 "tokens",
                 [
-                    ("a step", f"{self.tokens_a_step:,}: {self.words:,} words of {self.tokens:,}{each}"),
+                    (
+                        "a step",
+                        f"{self.tokens_a_step:,}: {count_noun(self.words, 'word')} of {self.tokens:,}{each}",
+                    ),
                     *(
                         [
                             (
                                 "at a time",
-                                f"{-(-self.words // self.accumulate):,} words, since train.accumulate is {self.accumulate:,}",
+                                f"{count_noun(-(-self.words // self.accumulate), 'word')}, since train.accumulate is {self.accumulate:,}",
                             )
                         ]
                         if self.accumulate > 1

@@ -15,10 +15,11 @@ from ...foundation._files import read_json, read_text
 from .._config import ModelConfig
 from .._families import rename_family
 from .._records import record_of, without_format
+from ..tasks._automaton import OTHER_TASKS
 from ..tasks._contract import rename_protocol
 from ..tasks._kinds import task_from_settings
 from ..tasks._task import Span, Task, TaskSettings
-from ._start import PARTS, StartSettings, check_start, read_start
+from ._start import PARTS, StartSettings, check_start, read_start, starts_without_bos
 
 SETTINGS_FORMAT = "mirrormata-settings/1"
 MOST_SEEDS = 10_000
@@ -314,7 +315,7 @@ def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
         name: the name of the file or command, for error messages.
 
     Returns:
-        The experiment.
+        The experiment. One that begins at a model without BOS has `task.bos` false, if it is not given.
 
     Raises:
         InputError: an entry is unknown, of the wrong type or out of range; the line names it.
@@ -327,6 +328,9 @@ def experiment_from_dict(data: dict[str, Any], name: str) -> Experiment:
     problems = list(_problems(found))
     if problems:
         raise InputError(f"{name}: " + "; ".join(problems))
+    of_automaton = found.task.spec not in ("text", "recall") and not found.task.spec.startswith(OTHER_TASKS)
+    if found.task.bos is None and of_automaton and starts_without_bos(found.start):
+        return msgspec.structs.replace(found, task=msgspec.structs.replace(found.task, bos=False))
     return found
 
 

@@ -17,6 +17,7 @@ from mirrormata.models.audit._reading import BYTE_CLASSES, classify_bytes, read_
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.tasks._kinds import task_from_settings
 from mirrormata.models.tasks._task import TaskSettings
+from mirrormata.models.tasks._tokens import write_tokens
 from mirrormata.tests.conftest import ROOT
 from mirrormata.tests.models.learned_folders import untrained
 
@@ -325,3 +326,45 @@ def test_a_report_has_a_section(tmp_path: Path) -> None:
     (tmp_path / "text.txt").unlink()
     section = show_audit(open_trained(open_folder(place), FEW), FEW)
     assert section.text.startswith("Not shown: ")
+
+
+def test_a_model_of_text_with_planted_heads_reads_bytes(tmp_path: Path) -> None:
+    """Its letters are bytes, the automaton's, and one that asks; the first two kinds of words are told apart by `text`."""
+    (tmp_path / "text.txt").write_text("Some text, of 2 lines.\n" * 40)
+    task = task_from_settings(TaskSettings(spec="asked_in_text:S3", text=str(tmp_path / "text.txt")))
+    shape: dict[str, Any] = {"width": 32, "heads": 2, "head_dim": 8, "value_dim": 8, "layers": 1}
+    model = Model(ModelConfig(letters=task.letters, classes=task.classes, **shape), [0])
+    save_model(tmp_path / "model", model, task.contract((8, 8), ("8",)).as_json())
+    found = audit_weights(tmp_path / "model", tmp_path / "text.txt", **SMALL)
+    assert set(found.classes) <= set(BYTE_CLASSES)
+    assert found.tokens == 2 * 128
+    assert "random words" in audit_weights(tmp_path / "model", **SMALL).text
+    with pytest.raises(InputError, match="which are no bytes: leave out `text`"):
+        audit_weights(untrained_folder(tmp_path / "s3"), tmp_path / "text.txt", **SMALL)
+
+
+def untrained_folder(folder: Path) -> Path:
+    untrained(folder, "S3")
+    return folder
+
+
+def test_a_model_of_tokens_reads_by_the_tokenizer_of_its_token_files(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"some": 0, "text": 1, "?": 2}, unk_token="?")
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    text = tmp_path / "text.txt"
+    text.write_text("some text some more text\n" * 200)
+    write_tokens(text, tmp_path / "tokens", tokenizer=tmp_path / "tokenizer.json")
+    task = task_from_settings(TaskSettings(spec=f"tokens:{tmp_path / 'tokens'}"))
+    shape: dict[str, Any] = {"width": 16, "heads": 1, "head_dim": 8, "value_dim": 8, "layers": 1}
+    model = Model(ModelConfig(letters=task.letters, classes=task.classes, **shape), [0])
+    save_model(tmp_path / "model", model, task.contract((8, 8), ("8",)).as_json())
+    found = audit_weights(tmp_path / "model", text, **SMALL)
+    assert found.tokens == 2 * 128
+    assert "tokens" in found.text
+    (tmp_path / "tokens" / "tokenizer.json").unlink()
+    with pytest.raises(InputError, match="no such file, and the tokens of"):
+        audit_weights(tmp_path / "model", text, **SMALL)

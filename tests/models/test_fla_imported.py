@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,10 @@ from mirrormata.foundation._errors import InputError
 from mirrormata.models._model_file import read_model_config
 from mirrormata.models.fla._conversion import import_model, trained_checkpoint
 from mirrormata.models.fla._export import fla_checkpoint
-from mirrormata.models.fla._folder import save_fla
+from mirrormata.models.fla._folder import load_fla, save_fla
 from mirrormata.models.training._start import StartSettings, origin_of
 from mirrormata.tests.cli.command_line import Outcome
+from mirrormata.tests.models.learned_folders import untrained
 
 Call = Callable[..., Outcome]
 KEPT = {"eos_token_id": 5, "pad_token_id": 1, "initializer_range": 0.5, "max_position_embeddings": 77}
@@ -66,6 +68,51 @@ def test_a_bos_that_no_task_names_is_kept(checkpoint: Path, tmp_path: Path) -> N
     assert made.task.bos is None
 
 
+def test_a_bos_that_the_task_names_too_is_kept(checkpoint: Path, tmp_path: Path) -> None:
+    place = checkpoint / "config.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"bos_token_id": 1}))
+    import_model(checkpoint, tmp_path / "model", spec="S3")
+    made, _ = trained_checkpoint(tmp_path / "model")
+    assert made.config["bos_token_id"] == 1
+    assert made.task.bos == json.loads((checkpoint / "task.json").read_text())["bos"] != 1
+
+
+def test_that_the_steps_of_mamba_have_no_limit_comes_back(tmp_path: Path) -> None:
+    limit = [0.0, {"__float__": "Infinity"}]  # as transformers writes it
+    entries: dict[str, Any] = {
+        "width": 8, "heads": 4, "head_dim": 4, "value_dim": 4, "layers": 1, "head_bias": False, "mlp": 0.0, "range": (0, 1), "conv": 4,
+        "norm_eps": 1e-5,
+    }  # fmt: skip
+    untrained(tmp_path / "mamba", "parity", family="mamba2", **entries)
+    save_fla(tmp_path / "fla", trained_checkpoint(tmp_path / "mamba")[0])
+    place = tmp_path / "fla" / "config.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"dt_limit": limit}))
+    import_model(tmp_path / "fla", tmp_path / "model")
+    made, _ = trained_checkpoint(tmp_path / "model")
+    assert made.config["dt_limit"] == limit
+    save_fla(tmp_path / "again", made)
+    assert json.loads((tmp_path / "again" / "config.json").read_text())["dt_limit"] == limit
+
+
+def test_a_checkpoint_given_for_a_folder_is_told_the_command(tmp_path: Path, call: Call) -> None:
+    entries: dict[str, Any] = {
+        "width": 8, "heads": 4, "head_dim": 4, "value_dim": 4, "layers": 1, "head_bias": False, "mlp": 0.0, "range": (0, 1), "conv": 4,
+        "norm_eps": 1e-5,
+    }  # fmt: skip
+    untrained(tmp_path / "mamba", "parity", family="mamba2", **entries)
+    place = tmp_path / "fla"
+    save_fla(place, trained_checkpoint(tmp_path / "mamba")[0])
+    command = f"`mirrormata import fla {place} --model --spec SPEC -o DIR`"
+    for arguments in (
+        ("import", "fla", str(place), "-o", str(tmp_path / "x")),
+        ("prove", str(place), "parity"),
+        ("eval", str(place)),
+    ):
+        assert command in call(*arguments).error, arguments
+    with pytest.raises(InputError, match="import_model"):
+        load_fla(place)
+
+
 def test_entries_of_a_folder_cannot_change_layers(checkpoint: Path, tmp_path: Path) -> None:
     import_model(checkpoint, tmp_path / "model", spec="S3")
     place = tmp_path / "model" / "config.json"
@@ -106,3 +153,14 @@ def test_other_models_keep_their_training_facts(tmp_path: Path, call: Call) -> N
     shown = call("eval", str(tmp_path / "model"), "--lengths", "4", "--words", "8").out
     assert "supervision" in shown
     assert "seed" in shown
+
+
+def test_what_a_language_model_can_be_given_to_is_said(checkpoint: Path, tmp_path: Path, call: Call) -> None:
+    place = checkpoint / "task.json"
+    place.write_text(json.dumps({"format": "mirrormata-task/2"}))
+    error = call("import", "fla", str(checkpoint), "--model", "--spec", "S3", "-o", str(tmp_path / "x")).error
+    assert "it describes a training of this package" in error
+    assert "`mirrormata audit` measures the layers on a text" in error
+    place.unlink()
+    error = call("import", "fla", str(checkpoint), "--model", "--spec", "S3", "-o", str(tmp_path / "x")).error
+    assert "`mirrormata audit` measures the layers on a text" in error

@@ -125,6 +125,8 @@ def test_several_classes_of_a_label_are_one_answer() -> None:
     ("entries", "message"),
     [
         ({"task__bos": True}, "the task has 7 and 6; a construction has no BOS"),
+        ({"task__bos": True}, "set task.bos to false"),
+        ({"task__spec": "S4"}, "give the automaton that was constructed"),
         ({"start__noise": -1.0}, "start.noise is -1.0"),
         ({"start__frozen": ["heads"]}, "start.frozen has 'heads'; the parts are embedding"),
         ({"start__path": "", "start__noise": 0.5}, "noise around given weights"),
@@ -165,3 +167,26 @@ def test_the_result_of_a_start_is_json(certificate: Path, tmp_path: Path) -> Non
         "plant": "",
         "blank": False,
     }  # fmt: skip
+
+
+def test_a_training_at_a_construction_has_no_bos_unless_it_is_set(certificate: Path, tmp_path: Path) -> None:
+    bare = settings(certificate)
+    del bare["task"]["bos"]
+    assert experiment_from_dict(bare, "x").task.bos is False
+    run(certificate, tmp_path / "a")
+    bare["start"]["path"] = str(tmp_path / "a" / "seed-3")
+    assert experiment_from_dict(bare, "x").task.bos is False  # as the task of the folder
+    bare["task"]["bos"] = True
+    assert experiment_from_dict(bare, "x").task.bos is True
+    assert experiment_from_dict({"task": {"spec": "S3"}}, "x").task.bos is None
+    text = {"task": {"spec": "text"}, "start": {"path": str(certificate)}}
+    assert experiment_from_dict(text, "x").task.bos is None  # which means nothing for text
+
+
+def test_the_noise_that_the_help_calls_gentle(certificate: Path, tmp_path: Path) -> None:
+    """It leaves every word of 64 letters right; fifty times as much leaves none."""
+    entries = {"train__lr": 0.0, "train__final_lr": 0.0, "eval__lengths": [64], "eval__words": 64}
+    gentle = run(certificate, tmp_path / "a", **entries, start__noise=0.002)
+    assert gentle["exact"] == {"64": [1.0, 1.0]}
+    strong = run(certificate, tmp_path / "b", **entries, start__noise=0.1)
+    assert strong["exact"] == {"64": [0.0, 0.0]}

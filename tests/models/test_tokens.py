@@ -195,7 +195,7 @@ def test_a_model_of_tokens_is_trained_and_tested(
 def test_the_vocabulary_stands_for_files_that_are_not_there_yet(text: Path, tmp_path: Path) -> None:
     assert token_task(tmp_path / "later", vocabulary=32_000).letters == 32_001
     write_tokens(text, tmp_path / "tokens")
-    with pytest.raises(InputError, match="task.vocabulary is 300, and the token files have 256"):  # noqa: RUF043
+    with pytest.raises(InputError, match=r"the token files have 256 tokens: set task\.vocabulary to 256"):
         _ = token_task(tmp_path / "tokens", vocabulary=300).corpus
     with pytest.raises(InputError, match="vocabulary means nothing for text"):
         task_from_settings(TaskSettings(spec="text", vocabulary=256))
@@ -259,3 +259,18 @@ def test_a_pinned_package_has_one_file(tmp_path: Path) -> None:
             read_package(name)
         with pytest.raises(InputError, match=f"and {pinned.sha256} is wanted"):
             read_package(wheel(tmp_path / name, FILES))
+
+
+def test_the_command_says_which_documents_are_for_testing(
+    tmp_path: Path, call: Callable[..., Outcome]
+) -> None:
+    (tmp_path / "0.txt").write_text("abc " * 20)
+    whole = call("tokenize", str(tmp_path / "0.txt"), "-o", str(tmp_path / "one")).out
+    assert "the last tenth of the only document" in " ".join(whole.split())
+    (tmp_path / "docs").mkdir()
+    for i in range(3):
+        (tmp_path / "docs" / f"{i}.txt").write_text("abc " * (i + 1))
+    several = call("tokenize", str(tmp_path / "docs"), "-o", str(tmp_path / "many")).out
+    assert "the first of every ten documents" in " ".join(several.split())
+    assert read_tokens(tmp_path / "many").test.tobytes().startswith(b"a\0b\0c\0")
+    assert read_tokens(tmp_path / "many").header.test.bytes == 4  # the first document

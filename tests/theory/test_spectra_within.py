@@ -94,3 +94,31 @@ def test_the_command_says_what_is_judged_within(tmp_path: Path, call: Callable[.
     within = call("spectrum", path, "--within", "1e-9").out
     assert "Judged within 1e-09 in the spectral norm" in within
     assert "--within" in call("spectrum", path, "--within", "-1").error
+
+
+def test_the_command_names_the_distance_of_float32(tmp_path: Path, call: Callable[..., Outcome]) -> None:
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]], dtype=np.float32)
+    np.savez(tmp_path / "a.npz", A=turn[None].astype(np.float64))
+    said = call("spectrum", str(tmp_path / "a.npz")).out
+    assert "(--within 1e-06)" in said
+    assert "every matrix stable" in " ".join(said.split())
+    within = model_spectrum(turn[None].astype(np.float64), within=1e-6)
+    assert all(letter.is_stable for letter in within.letters)
+
+
+def test_the_command_names_the_distance_for_model_folders(
+    tmp_path: Path, call: Callable[..., Outcome]
+) -> None:
+    folder = str(tmp_path / "model")
+    made = call("construct", "mod:7", "-o", str(tmp_path / "mod7.json"))
+    assert made.status == 0
+    assert call("export", "model", str(tmp_path / "mod7.json"), "mod:7", "-o", folder).status == 0
+    said = call("spectrum", folder).out
+    assert "radius 1.00000001" in said
+    assert "(--within 1e-06)" in said
+    assert "--within" not in call("spectrum", str(tmp_path / "mod7.json")).out
+
+
+def test_exact_numbers_are_no_rounded_ones() -> None:
+    assert exact_matrix([[1 + 2**-40, 0], [0, -1]]).is_dyadic
+    assert not exact_matrix([[Fraction(1, 3), 0], [0, 1]]).is_dyadic

@@ -48,6 +48,15 @@ class ExactMatrix:
         return not any(isinstance(x, Algebraic) for row in self.rows for _, x in row)
 
     @cached_property
+    def is_dyadic(self) -> bool:
+        """True where every entry is a fraction over a power of two, as floats and their products are."""
+        return self.is_rational and all(
+            (below := Fraction(x).denominator) & (below - 1) == 0  # type: ignore[arg-type]  # rational
+            for row in self.rows
+            for _, x in row
+        )
+
+    @cached_property
     def conductor(self) -> int:
         """N where the entries lie in Q(2cos 2π/N); 1 for rationals."""
         return max(

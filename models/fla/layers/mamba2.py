@@ -108,6 +108,7 @@ LAYER = FlaLayer(
     _to_entries,
     _mixer,
     Stream("backbone", "mixer", "norm", None, "norm_f"),
-    # the first weights, and the dtype of the stream between blocks, which here is float32 at least
-    frozenset({"A_init_range", "conv_init", "dt_init_floor", "dt_max", "dt_min", "residual_in_fp32"}),
+    # the first weights; no limit of the steps, which an export writes as it was; and the dtype of the stream between blocks, which here
+    # is float32 at least
+    frozenset({"A_init_range", "conv_init", "dt_init_floor", "dt_limit", "dt_max", "dt_min", "residual_in_fp32"}),
 )  # fmt: skip
