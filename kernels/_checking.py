@@ -140,11 +140,12 @@ def sequence_bounds(cu_seqlens: Tensor, tokens: int, micro_steps: int = 1) -> li
     return bounds
 
 
-def check_gates(name: str, gates: Tensor, least: float, most: float, meaning: str) -> None:
-    """Refuse gates of which one is outside of a range, where that is known without waiting for a device.
+def check_gates(name: str, gates: Tensor) -> None:
+    """Refuse logarithms `g` of gates that are above 0, and gates `a` that look like logarithms: some below -1, and none above 0.
 
-    That is so on the CPU, but not while a call is compiled, traced or mapped over by `torch.vmap`.  NaN and infinity
-    pass, as for all inputs, and so does what rounding or a difference quotient may have added.
+    Values are looked at where that does not wait for a device: on the CPU, but not while a call is compiled, traced or mapped over
+    by `torch.vmap`.  Gates `a` beyond 1 are allowed, since layers whose gates are the projection itself have such.  NaN and infinity pass, as
+    for all inputs, and so does what rounding or a difference quotient may have added.
     """
     if gates.device.type != "cpu" or type(gates) not in (Tensor, torch.nn.Parameter) or not gates.numel():
         return
@@ -155,10 +156,12 @@ def check_gates(name: str, gates: Tensor, least: float, most: float, meaning: st
     except RuntimeError:  # under vmap one number is many
         return
     # what is not finite is no mistake of this kind, and hides smaller ones
-    if math.isfinite(high) and high > most + ROUNDING:
-        wrong = high
-    elif math.isfinite(low) and low < least - ROUNDING:
-        wrong = low
-    else:
-        return
-    raise KernelInputError(f"{name} has the value {wrong:.4g}: {meaning}")
+    if name == "g":
+        if math.isfinite(high) and high > ROUNDING:
+            raise KernelInputError(
+                f"g has the value {high:.4g}: it must be at most 0, the natural logarithm of a gate; pass gates themselves as a"
+            )
+    elif math.isfinite(low) and low < -1 - ROUNDING and high <= 0:
+        raise KernelInputError(
+            f"a has the value {low:.4g}, and none above 0: these look like logarithms of gates; pass them as g"
+        )

@@ -146,7 +146,10 @@ def test_bounds_in_micro_steps_are_told(backend: str) -> None:
         assert ("micro-steps" in str(caught.value)) == (last == 12)
 
 
-WRONG_GATES = [("g", 0.5, "at most 0"), ("a", -3.0, "in [-1, 1]"), ("a", 1.25, "in [-1, 1]")]
+WRONG_GATES = [
+    ("g", 0.5, ": it must be at most 0"),
+    ("a", -3.0, ", and none above 0: these look like logarithms"),
+]
 
 
 @pytest.mark.parametrize("backend", ["torch", "reference"])
@@ -158,14 +161,14 @@ def test_gates_out_of_range_are_refused_on_the_cpu(name: str, value: float, said
     gates[1, 5, 2] = value  # in every call, also where one of the same shapes was accepted
     with pytest.raises(KernelInputError) as caught:
         delta_product(**(x | {name: gates}), backend=backend)
-    assert str(caught.value).startswith(f"{name} has the value {value:.4g}: it must be {said}")
+    assert str(caught.value).startswith(f"{name} has the value {value:.4g}{said}")
 
 
 def test_gates_that_are_allowed_pass() -> None:
     x = {key: y if key == "householders" else y.cpu() for key, y in shaped(1).items()}
     for name, values in (
         ("g", (0.0, -torch.inf, torch.nan, 2.0**-8)),
-        ("a", (-1.0, 0.0, 1.0, torch.nan, torch.inf)),
+        ("a", (-1.0, 0.0, 1.0, 1.5, torch.nan, torch.inf)),
     ):
         for value in values:
             delta_product(**(x | {name: torch.full((2, 6, 3), value)}))
@@ -173,7 +176,7 @@ def test_gates_that_are_allowed_pass() -> None:
 
 def test_gates_are_not_looked_at_where_they_have_no_values() -> None:
     """While a call is compiled, mapped, or made with tensors without values; and on a device nothing waits for them."""
-    q, a = torch.rand(5, 1, 4, 2, 3), 3 * torch.ones(5, 1, 4, 2)
+    q, a = torch.rand(5, 1, 4, 2, 3), -3 * torch.ones(5, 1, 4, 2)
 
     def run(a: torch.Tensor) -> torch.Tensor:
         o: torch.Tensor = delta_product(q[0], q[0], q[0], q[0, ..., 0], a=a, backend="torch")[0]
@@ -188,7 +191,7 @@ def test_gates_are_not_looked_at_where_they_have_no_values() -> None:
         assert run(mode.from_tensor(a[0])).shape == q[0].shape
     slopes = torch.func.grad(lambda a: run(a).sum())(a[0] / 4)
     assert slopes.shape == a[0].shape
-    with pytest.raises(KernelInputError, match="a has the value 3"):
+    with pytest.raises(KernelInputError, match="a has the value -3"):
         torch.func.grad(lambda a: run(a).sum())(a[0])
     on_meta = torch.empty(1, 4, 2, device="meta")
-    check_gates("a", on_meta, -1.0, 1.0, "no values to look at")
+    check_gates("a", on_meta)

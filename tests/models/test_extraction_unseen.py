@@ -52,20 +52,20 @@ def test_a_group_of_which_few_moves_were_seen(spec: str, order: int) -> None:
     )  # 360 of 576, of 3,600 moves
     assert found.is_target, found.text
     assert len(found.automaton.states) == order
-    assert "added, 0 to no cluster" in found.strength
+    assert "moves were found, and 0 lead to no cluster" in found.strength
 
 
 def test_in_the_principal_directions_of_one_head() -> None:
     found = extract_clusters(wandering(0.02, "S4"), words=6, length=12, max_clusters=40)
     assert "of carrying, 3 directions" in found.strength
-    assert "unseen moves: 508 added, 0 to no cluster" in found.strength
+    assert "508 moves were found, and 0 lead to no cluster" in found.strength
     assert found.is_target, found.text
 
 
 def test_a_state_that_no_word_reached_is_not_taken_for_another() -> None:
     found = extract_clusters(wandering(0.02, "S4"), words=3, length=20, max_clusters=40)
     assert "23 clusters" in found.strength  # of 24, and each leads to the missing one by one letter
-    assert "23 to no cluster" in found.strength
+    assert "and 23 lead to no cluster" in found.strength
     assert not found.complete
     assert not found.is_target
 
@@ -76,13 +76,13 @@ def test_every_unseen_move_is_counted() -> None:
     _, moves, _ = observe_states(learned, FEW["words"], FEW["length"], 0, 100)
     state = [sum(word_to(moves, p)) % 3 for p in range(17)]
     seen = {(state[before], x) for before, x, _ in moves.tolist()}
-    assert f"; unseen moves: {3 * LETTERS - len(seen)} added, 0 to no cluster" in found.strength
+    assert f": {3 * LETTERS - len(seen)} moves were found, and 0 lead to no cluster" in found.strength
     assert found.is_target, found.text
 
 
 def test_a_letter_that_leaves_all_clusters() -> None:
     found = extract_clusters(counter(never_read(), 0.5), **FEW)
-    assert ", 3 to no cluster" in found.strength
+    assert "and 3 lead to no cluster" in found.strength
     assert not found.complete
     assert not found.is_target
 
