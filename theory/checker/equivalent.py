@@ -51,6 +51,7 @@ MAX_STEPS = 100_000
 MAX_WORK = 1_000_000_000  # products for all steps, and for all distances to codes
 MAX_UNITS = 3_000_000_000  # units of work (`_budget.py`), about a minute in all
 MAX_BITS = 10_000  # of a state's number
+MAX_KEPT = 8_000_000  # numbers of all states together, about a gigabyte
 CODES = {"per_step", "per_op"}
 STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
@@ -72,6 +73,10 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
         model.codes
     )
     need(limit * products <= MAX_WORK, f"equivalence.states: more than {MAX_WORK:,} products are needed")
+    need(
+        limit * entries <= MAX_KEPT,
+        f"equivalence.states: {limit:,} states of {count_noun(entries, 'number')} are more than {MAX_KEPT:,} numbers to keep",
+    )
     # all states found, each with its number, under which it stands in the pairs; codes by the numbers of their states
     found, numbers = [model.initial], {model.initial: 0}
     named: dict[int, int] = {}
