@@ -73,7 +73,7 @@ def collect(sweep_file: Path, folder: Path, driver: str, triton: str) -> dict[st
     Args:
         sweep_file: the sweep.
         folder: the results that `mirrormata sweep` wrote.
-        driver: the version of the card's driver.
+        driver: the version of the card's driver, or `not read`.
         triton: the version of Triton.
 
     Returns:

@@ -152,6 +152,8 @@ def _print_audit(found: Audit, as_json: bool) -> None:
         print_sentence(
             "no statement: no theorem here says what such layers can or cannot do, whatever their weights are"
         )
+    for entry, near in found.slips.items():
+        print_sentence(f"not read: {entry}, which is no entry that is known; did you mean {near}?")
     for entry, value in found.assumed.items():
         print_sentence(f"assumed: {entry} = {value}, since the configuration does not say")
     if found.has_attention:

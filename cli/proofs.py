@@ -87,8 +87,12 @@ def prove(
         ),
     ] = 65_536,
     max_seconds: Annotated[
-        float | None, typer.Option(help="Time limit of the search, in seconds. The default is no limit.")
-    ] = None,
+        float,
+        typer.Option(
+            help="Time limit of the search, in seconds. Beyond it, the verdict is unknown: states that differ by rounding alone may never "
+            "close."
+        ),
+    ] = 300,
     alphabet: Alphabet = None,
     split: Split = None,
     track: TrackOption = None,
@@ -117,7 +121,7 @@ def prove(
         raise InputError(f"--max-states {max_states}: give a number of states of at least 1")
     if max_trial_letters < 0:
         raise InputError(f"--max-trial-letters {max_trial_letters}: give a number of letters of at least 0")
-    if max_seconds is not None and not 0 < max_seconds < math.inf:
+    if not 0 < max_seconds < math.inf:
         raise InputError(f"--max-seconds {max_seconds:g}: give a number of seconds above 0")
     if arithmetic == "":
         raise InputError("--arithmetic '': name one, such as per_step:bf16, or leave the option out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from os import PathLike
@@ -19,6 +19,14 @@ from ._conclusions import Conclusion, conclude
 from ._recurrence import AuditedFamily, Layer, Recurrence
 
 MOST_LAYERS = 100_000
+LARGEST_NUMBER = 10**6
+"""Largest absolute value of an entry that is no whole number."""
+_SAME = ("layer_types", "layers_block_type")
+"""Two names of one entry in transformers, where a model type lists its layers."""
+_LIKE = ("mtp_layers_block_type", "mlp_layer_types")
+"""Entries of transformers that are written almost like one that is read."""
+SLIP = 0.87
+"""Likeness, of `difflib`, from which an entry that is not known is taken for a slip in one that is."""
 _REPLACED = ("full_attention_interval", "attn_layer_period", "attn_layer_offset")
 """Entries that say nothing where the layers are listed."""
 
@@ -33,6 +41,7 @@ class Audit:
         layers: what each layer consists of, from below: recurrences, and in words what has none, such as `attention`.
         assumed: entries that the configuration does not have, with the value that was taken, which is the library's.
         conclusions: what follows for the recurrences, whatever the weights are.
+        slips: entries that are not read and are written almost like one that is, with that one.
     """
 
     model_type: str
@@ -40,6 +49,7 @@ class Audit:
     layers: tuple[tuple[Layer, ...], ...]
     assumed: Mapping[str, Any]
     conclusions: tuple[Conclusion, ...]
+    slips: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def recurrences(self) -> tuple[Recurrence, ...]:
@@ -104,6 +114,7 @@ class Audit:
                 [part if isinstance(part, str) else asdict(part) for part in layer] for layer in self.layers
             ],
             "assumed": dict(self.assumed),
+            "slips": dict(self.slips),
             "conclusions": [asdict(conclusion) for conclusion in self.conclusions],
         }
 
@@ -173,13 +184,16 @@ def audit(config: str | PathLike[str] | Mapping[str, Any]) -> Audit:
     if isinstance(inner, dict):  # of a model that also sees pictures
         data = {"model_type": data.get("model_type"), **inner}
     model_type, family = _family_of(data, name)
+    data = _under_one_name(family, data, name)
     entries, assumed = _read_entries(family, data, name)
     try:
         layers = tuple(family.layers(entries))
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     recurrences = [part for layer in layers for part in layer if isinstance(part, Recurrence)]
-    return Audit(model_type, family.library, layers, assumed, tuple(conclude(recurrences)))
+    return Audit(
+        model_type, family.library, layers, assumed, tuple(conclude(recurrences)), _slips(family, data)
+    )
 
 
 def _family_of(data: Mapping[str, Any], name: str) -> tuple[str, AuditedFamily]:
@@ -200,6 +214,38 @@ def _family_of(data: Mapping[str, Any], name: str) -> tuple[str, AuditedFamily]:
     )
 
 
+def _under_one_name(family: AuditedFamily, data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The configuration with the list of its layers under the name that is read; `InputError` where the model type takes no list."""
+    known = [entry for entry in _SAME if entry in family.entries]
+    changed = dict(data)
+    for entry in _SAME:
+        if entry in known or data.get(entry) is None or not family.library.startswith("transformers"):
+            continue
+        if not known:
+            rest = ", ".join(sorted(family.entries))
+            raise InputError(
+                f"{name}: {entry} is given, and transformers takes no list of layers for this model type: leave it out; read are {rest}"
+            )
+        if changed.get(known[0]) is None:
+            changed[known[0]] = data[entry]
+        elif changed[known[0]] != data[entry]:
+            raise InputError(
+                f"{name}: {entry} and {known[0]} differ, and are one entry: leave one of them out"
+            )
+    return changed
+
+
+def _slips(family: AuditedFamily, data: Mapping[str, Any]) -> dict[str, str]:
+    """Entries that are not read, each with the one that is written almost like it and is not there itself."""
+    absent = [entry for entry in family.entries if entry not in data]
+    found: dict[str, str] = {}
+    for entry in data:
+        if entry in family.entries or entry in _SAME or entry in _LIKE:
+            continue
+        found.update({str(entry): near for near in get_close_matches(str(entry), absent, 1, SLIP)})
+    return found
+
+
 def _read_entries(
     family: AuditedFamily, data: Mapping[str, Any], name: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -212,7 +258,9 @@ def _read_entries(
         value: Any = data.get(entry)
         if entry not in data or (value is None and default):
             if not default:
-                raise InputError(f"{name}: {entry} is missing")
+                slip = next((wrong for wrong, near in _slips(family, data).items() if near == entry), None)
+                hint = "" if slip is None else f"; {slip} is no entry: did you mean {entry}?"
+                raise InputError(f"{name}: {entry} is missing{hint}")
             entries[entry] = default[0]
             listed = data.get("layer_types") or data.get("layers_block_type")
             if default[0] is not None and not (listed and entry in _REPLACED):
@@ -220,6 +268,10 @@ def _read_entries(
             continue
         if type(value) is not kind and not (kind is float and type(value) is int):
             raise InputError(f"{name}: {entry} is {show_value(value)}: its type is {kind.__name__}")
+        if kind is float and not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+            raise InputError(
+                f"{name}: {entry} is {show_value(value)}: a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,} is needed"
+            )
         if kind is int and not 0 <= value <= MOST_LAYERS:
             raise InputError(f"{name}: {entry} is {value:,}: a number from 0 to {MOST_LAYERS:,} is needed")
         if kind is list and len(value) > MOST_LAYERS:

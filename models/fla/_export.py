@@ -41,6 +41,7 @@ from ...theory._realisations import RealisationLike, realisation_of, table_from
 from ...theory.arithmetic._rounding import Floats, float_format, round_array, round_number
 from ...theory.running._weights import dense_codes
 from ._model import FlaModel
+from ._sizes import ratio_of
 from ._task import FlaTask
 
 SCALE = 32
@@ -540,10 +541,10 @@ def _config(
     }  # fmt: skip
     if factors == 1 and not gated:
         return config | {
-            "architectures": ["DeltaNetForCausalLM"], "model_type": "delta_net", "expand_k": heads * K / D,
-            "expand_v": heads * V / D, "use_gate": False, "use_beta": True, "qk_norm": "l2", "qk_activation": "silu",
+            "architectures": ["DeltaNetForCausalLM"], "model_type": "delta_net", "expand_k": ratio_of(heads * K, D),
+            "expand_v": ratio_of(heads * V, D), "use_gate": False, "use_beta": True, "qk_norm": "l2", "qk_activation": "silu",
         }  # fmt: skip
     return config | {
         "architectures": ["GatedDeltaProductForCausalLM"], "model_type": "gated_deltaproduct", "head_dim": K,
-        "expand_v": V / K, "use_output_gate": False, "use_forget_gate": gated, "num_householder": factors,
+        "expand_v": ratio_of(V, K), "use_output_gate": False, "use_forget_gate": gated, "num_householder": factors,
     }  # fmt: skip

@@ -22,6 +22,7 @@ from ._folder import check_read, drop_tied, read_config, read_tensors
 from ._layer import (
     EPS,
     KEY_EPS,
+    LAYERS,
     SWITCH,
     WHOLE,
     Entries,
@@ -359,7 +360,7 @@ HYBRIDS: Final[Mapping[str, Hybrid]] = {
         "qwen3_next",
         {
             **_COMMON, "vocab_size": (151936, WHOLE), "hidden_size": (2048, WHOLE), "intermediate_size": (5632, WHOLE),
-            "num_hidden_layers": (48, WHOLE), "linear_num_key_heads": (16, WHOLE), "linear_num_value_heads": (32, WHOLE),
+            "num_hidden_layers": (48, LAYERS), "linear_num_key_heads": (16, WHOLE), "linear_num_value_heads": (32, WHOLE),
             "linear_key_head_dim": (128, WHOLE), "linear_value_head_dim": (128, WHOLE), "full_attention_interval": (4, WHOLE),
             "decoder_sparse_step": (1, WHOLE), "num_experts": (512, _FROM_ZERO), "mlp_only_layers": (None, _NUMBERS),
         },
@@ -374,7 +375,7 @@ HYBRIDS: Final[Mapping[str, Hybrid]] = {
         "olmo_hybrid",
         {
             **_COMMON, "vocab_size": (100352, WHOLE), "hidden_size": (3840, WHOLE), "intermediate_size": (11008, WHOLE),
-            "num_hidden_layers": (32, WHOLE), "num_attention_heads": (30, WHOLE), "linear_num_key_heads": (None, or_null(WHOLE)),
+            "num_hidden_layers": (32, LAYERS), "num_attention_heads": (30, WHOLE), "linear_num_key_heads": (None, or_null(WHOLE)),
             "linear_num_value_heads": (None, or_null(WHOLE)), "linear_key_head_dim": (None, or_null(WHOLE)),
             "linear_value_head_dim": (None, or_null(WHOLE)), "linear_allow_neg_eigval": (True, SWITCH),
         },

@@ -17,6 +17,7 @@ from ...foundation._errors import InputError
 from ...foundation._registry import find_records
 from .._config import ModelConfig
 from ._model import HARMLESS
+from ._sizes import LARGEST_RATIO, LARGEST_SIZE, MOST_LAYERS, is_ratio, is_size
 
 Entries: TypeAlias = dict[str, Any]
 """The entries of a configuration that say what a model computes, FLA's defaults filled in."""
@@ -38,8 +39,9 @@ class Kind:
     fits: Callable[[Any], bool]
 
 
-WHOLE: Final = Kind("a whole number from 1", lambda x: type(x) is int and x >= 1)
-POSITIVE: Final = Kind("a finite number above 0", lambda x: type(x) in (int, float) and 0 < x < math.inf)
+WHOLE: Final = Kind(f"a whole number from 1 to {LARGEST_SIZE:,}", is_size)
+LAYERS: Final = Kind(f"a whole number from 1 to {MOST_LAYERS:,}", lambda x: is_size(x, MOST_LAYERS))
+POSITIVE: Final = Kind(f"a finite number above 0, of at most {LARGEST_RATIO:,}", is_ratio)
 EPS: Final = Kind("a number from 0, below 1", lambda x: type(x) in (int, float) and 0 <= x < 1)
 SWITCH: Final = Kind("true or false", lambda x: type(x) is bool)
 
@@ -271,7 +273,7 @@ def load_layers() -> Mapping[str, FlaLayer]:
 
 
 STREAM_ENTRIES: Final[Mapping[str, tuple[Any, Kind]]] = {
-    "hidden_size": (2048, WHOLE), "num_hidden_layers": (24, WHOLE), "vocab_size": (32000, WHOLE), "norm_eps": (1e-6, EPS),
+    "hidden_size": (2048, WHOLE), "num_hidden_layers": (24, LAYERS), "vocab_size": (32000, WHOLE), "norm_eps": (1e-6, EPS),
     "tie_word_embeddings": (False, SWITCH), "hidden_act": ("swish", one_of("swish")), "hidden_ratio": (4, or_null(POSITIVE)),
     "intermediate_size": (None, or_null(WHOLE)), "attn": (None, one_of(None)), "attnres_block_size": (None, one_of(None)),
     "conv_size": (4, WHOLE), "conv_bias": (False, one_of(False)),

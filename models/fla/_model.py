@@ -23,6 +23,7 @@ from ...foundation._errors import InputError
 from ...foundation._files import is_file, read_json
 from ...theory.arithmetic._rounding import Floats, float_format, round_array
 from ...theory.proofs._proof import Part, digest_of
+from ._sizes import LARGEST_RATIO, LARGEST_SIZE, MOST_LAYERS, is_ratio, is_size
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "delta_net": {
@@ -122,8 +123,9 @@ def complete_config(
 def _needed(entry: str, value: Any) -> str | None:
     """What an entry must be, in words, where its value is not that; None where it fits or nothing is asked of it."""
     for kinds, fits, needed in (
-        (_WHOLE, type(value) is int and value >= 1, "a whole number from 1"),
-        (_POSITIVE, _is_positive(value), "a finite number above 0"),
+        (_WHOLE, is_size(value), f"a whole number from 1 to {LARGEST_SIZE:,}"),
+        (("num_hidden_layers",), is_size(value, MOST_LAYERS), f"a whole number from 1 to {MOST_LAYERS:,}"),
+        (_POSITIVE, is_ratio(value), f"a finite number above 0, of at most {LARGEST_RATIO:,}"),
         (_SWITCHES, type(value) is bool, "true or false, without quotes,"),
     ):
         if entry in kinds and not fits:
@@ -133,10 +135,6 @@ def _needed(entry: str, value: Any) -> str | None:
     if entry in _CHOICES and not (isinstance(value, str) and value in _CHOICES[entry]):
         return f"one of {', '.join(_CHOICES[entry])}"
     return None
-
-
-def _is_positive(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < float("inf")
 
 
 def count_channels(config: Mapping[str, Any]) -> tuple[int, int]:

@@ -41,7 +41,7 @@ from ._optimizing import (
     start_small,
 )
 from ._processes import Processes
-from ._start import begin_at, freeze_parts
+from ._start import begin_at, freeze_parts, origin_of
 from ._step_graphs import StepGraphs
 
 Progress = Callable[[float], None]
@@ -361,8 +361,9 @@ class TrainingRun:
             # weights that are there take the places of those it would draw
             whole = model_on_meta(self.model.config, self.experiment.train.seeds)
             whole.load_state_dict(weights, assign=True)
+            part, imported = origin_of(self.experiment.start)
             for i, seed in enumerate(whole.seeds):
-                save_model(place / f"seed-{seed}", whole.select(i), contract.as_json(), kind)
+                save_model(place / f"seed-{seed}", whole.select(i), contract.as_json(), kind, part, imported)
 
     def _describe_training(self) -> dict[str, Any]:
         """How the models were trained, and what that took, for each seed."""

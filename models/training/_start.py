@@ -18,7 +18,7 @@ from ...foundation._files import is_folder, shown_path
 from .._config import ModelConfig
 from .._kinds import from_construction
 from .._model import Block, Model
-from .._model_file import load_model
+from .._model_file import Imported, is_model_folder, load_model, read_model_config
 from ..planting._planted import plant_heads
 
 PARTS = ("embedding", "mixers", "mlps", "norms", "read_out")
@@ -79,6 +79,22 @@ def read_start(start: StartSettings, seed: int = 0) -> Model:
     return (
         plant_heads(model, start.plant, blank=seed if start.blank else None).model if start.plant else model
     )
+
+
+def origin_of(start: StartSettings) -> tuple[str, Imported | None]:
+    """What of which checkpoint the model is at which a training begins, as its folder says it; nothing where it has no such folder.
+
+    Args:
+        start: the settings.
+
+    Returns:
+        The entries `part` and `imported` of the folder's `config.json`.
+    """
+    place = Path(start.path)
+    if not start.path or not is_model_folder(place):
+        return "", None
+    known = read_model_config(place / "config.json")
+    return known.part, known.imported
 
 
 def check_start(start: Model, path: str, letters: int, classes: int) -> None:

@@ -63,7 +63,7 @@ def test_wrong_tensors(folder: Path, change: Callable[[dict[str, Any]], object],
     [
         ({"model_type": "llama"}, "model_type is 'llama'"),
         ({"attn": {"layers": [0]}}, "attn is {'layers': [0]}, which is not read here"),
-        ({"num_heads": None}, "num_heads is None; a whole number from 1 is needed"),
+        ({"num_heads": None}, "num_heads is None; a whole number from 1 to 2,147,483,647 is needed"),
         ({"hidden_size": 0}, "hidden_size is 0"),
         ({"num_householder": 3}, "has the shape [96, 16], its config.json asks for [144, 16]"),
         ({"num_hidden_layers": 2}, "has no tensor 'model.layers.1."),

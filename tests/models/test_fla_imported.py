@@ -14,6 +14,7 @@ from mirrormata.models._model_file import read_model_config
 from mirrormata.models.fla._conversion import import_model, trained_checkpoint
 from mirrormata.models.fla._export import fla_checkpoint
 from mirrormata.models.fla._folder import save_fla
+from mirrormata.models.training._start import StartSettings, origin_of
 from mirrormata.tests.cli.command_line import Outcome
 
 Call = Callable[..., Outcome]
@@ -45,6 +46,15 @@ def test_entries_that_do_not_describe_layers_come_back(checkpoint: Path, tmp_pat
     }
     assert "auto_map" not in made.config  # names files of code, which are not written
     assert set(old) - set(made.config) == {"auto_map"}
+
+
+def test_a_training_that_begins_at_an_import_keeps_its_source(checkpoint: Path, tmp_path: Path) -> None:
+    import_model(checkpoint, tmp_path / "model", spec="S3")
+    known = origin_of(StartSettings(path=str(tmp_path / "model")))
+    assert known == ("", read_model_config(tmp_path / "model" / "config.json").imported)
+    assert known[1] is not None
+    assert origin_of(StartSettings()) == ("", None)
+    assert origin_of(StartSettings(path=str(tmp_path / "nowhere.json"))) == ("", None)
 
 
 def test_a_bos_that_no_task_names_is_kept(checkpoint: Path, tmp_path: Path) -> None:

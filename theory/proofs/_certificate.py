@@ -272,6 +272,8 @@ def model_document(machine: LinearMachine, name: str) -> dict[str, Any] | str:
     """The certificate's automaton and the model's stored numbers, without a proof; or why there is none."""
     if machine.reader is None or machine.answers is None:
         return "the model has no read-out"
+    if not machine.has_finite_weights:
+        return "a weight is beyond the largest number of the format"
     heads, reader, answers = machine.heads, machine.reader, machine.answers
     letters = len(answers.automaton.letters)
     # A, B and H0 of all letters, then codes and answers
@@ -371,7 +373,7 @@ def _may_contract(machine: LinearMachine, arithmetic: checker.Arithmetic) -> boo
     exact = arithmetic.kind == "exact"
     if not exact and (arithmetic.kind != "per_step" or arithmetic.format is None):
         return False
-    if machine.form.entries > 64 or machine.reader is None:
+    if machine.form.entries > 64 or machine.reader is None or not machine.has_finite_weights:
         return False
     codes, letters = len(machine.reader.codes), len(machine.moves)
     # as much as the checker takes

@@ -107,8 +107,9 @@ class CodeReader:
         # an answer with many codes: the row that seems nearest is tried, and sure only within its margin
         if own is None:
             size = max(ENTRIES // len(self.codes), 1)
-            parts = [states[i : i + size] @ (-2 * self.codes.T) for i in range(0, len(states), size)]
-            rows = np.concatenate([(p + self._norms).argmin(axis=1) for p in parts])
+            with np.errstate(all="ignore"):
+                parts = [states[i : i + size] @ (-2 * self.codes.T) for i in range(0, len(states), size)]
+                rows = np.concatenate([(p + self._norms).argmin(axis=1) for p in parts])
             right = self.answers[rows, column] == expected
             sure: NDArray[np.bool_] = right & self._within(states, rows, column)
             return sure
@@ -234,6 +235,8 @@ class LinearMachine:
     ) -> None:
         self.heads, self.arithmetic, self.reader, self.answers = tuple(heads), arithmetic, reader, answers
         self.carrier = _carrier(arithmetic)
+        target = arithmetic.values
+        self.overflows = isinstance(target, FloatFormat) and not target.saturating
         self.form = NodeForm(self.carrier.bits, sum(head.entries for head in heads))
         self.reads_letters = any(part is not None and part.by_letter for part in (reader, answers))
         letters = heads[0].weights.values.shape[1]
@@ -242,6 +245,12 @@ class LinearMachine:
         # idle: every entry comes from its own place
         self.idle = tuple(m is not None and np.array_equal(m[0], places) for m in self.moves)
 
+    @cached_property
+    def has_finite_weights(self) -> bool:
+        """Whether no entry of A, B and H_0 became infinite when it was rounded."""
+        stored = [x for h in self.heads for x in (h.weights.values, h.weights.additive, h.initial)]
+        return all(bool(np.isfinite(x).all()) for x in stored if x is not None)
+
     def initial(self) -> Rows:
         """H_0 `[1, entries]`."""
         return self.carrier.encode(np.concatenate([head.initial.ravel() for head in self.heads])[None])
@@ -249,14 +258,19 @@ class LinearMachine:
     def step(self, rows: Rows, letter: int) -> Rows:
         """A(x) H + B(x) for all rows."""
         moves = self.moves[letter]
-        if moves is not None:
-            source, constants = moves
-            # constants are taken from anywhere and overwritten
-            moved = rows.take(np.maximum(source, 0), axis=1)
-            if (source < 0).any():
-                moved[:, source < 0] = self.carrier.encode(constants[None])[:, source < 0]
-            return moved
-        return self.carrier.encode(self.step_numbers(self.carrier.decode(rows), letter))
+        if moves is None:
+            return self.carrier.encode(self.step_numbers(self.carrier.decode(rows), letter))
+        source, constants = moves
+        # constants are taken from anywhere and overwritten
+        moved = rows.take(np.maximum(source, 0), axis=1)
+        if (source < 0).any():
+            moved[:, source < 0] = self.carrier.encode(constants[None])[:, source < 0]
+        if self.overflows:
+            # 0·inf is nan, which moving bits does not see
+            odd = ~self.carrier.is_finite(rows).all(axis=1)
+            if odd.any():
+                moved[odd] = self.carrier.encode(self.step_numbers(self.carrier.decode(rows[odd]), letter))
+        return moved
 
     def step_numbers(self, states: Floats, letter: int) -> Floats:
         """The same on float64 numbers `[batch, entries]`."""
@@ -264,7 +278,7 @@ class LinearMachine:
         for head in self.heads:
             w = head.weights
             H = states[:, first : first + head.entries].reshape(-1, w.dim, w.value_dim)
-            after.append(self._head(head, H, letter).reshape(len(states), -1))
+            after.append(self._spread(H, self._head(head, H, letter)).reshape(len(states), -1))
             first += head.entries
         return np.concatenate(after, axis=1)
 
@@ -275,7 +289,7 @@ class LinearMachine:
         for head in self.heads:
             w = head.weights
             H = states[:, first : first + head.entries].reshape(-1, w.dim, w.value_dim)
-            after.append(self._head_each(head, H, letters).reshape(len(states), -1))
+            after.append(self._spread(H, self._head_each(head, H, letters)).reshape(len(states), -1))
             first += head.entries
         return self.carrier.encode(np.concatenate(after, axis=1))
 
@@ -300,6 +314,15 @@ class LinearMachine:
             raise ValueError("a machine without a reader gives no answers")
         states = self.carrier.decode(rows)
         return self.reader.first_wrong(states, letters, self.answers.right(letters, before, after))
+
+    def _spread(self, H: Floats, after: Floats) -> Floats:
+        """No entry is finite where the column had one that was not: each sums a product with it, and 0·inf is nan."""
+        if self.overflows:
+            odd = ~np.isfinite(H).all(axis=1, keepdims=True)
+            if odd.any():
+                # zeros of A are left out of the sums of `per_step`
+                after = np.where(odd & np.isfinite(after), np.nan, after)
+        return after
 
     def _head(self, head: LinearHead, H: Floats, letter: int) -> Floats:
         w = head.weights
@@ -378,6 +401,13 @@ class Carrier:
             return (rows.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
         carried = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}[self.kind]
         return np.ascontiguousarray(rows).view(carried).astype(np.float64)
+
+    def is_finite(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which are neither infinite nor nan: their exponent is not all ones."""
+        ones = {"bf16": 0x7F80, "fp16": 0x7C00, "fp32": 0x7F80_0000, "fp64": 0x7FF0_0000_0000_0000}[self.kind]
+        exponents = self.bits.type(ones)
+        finite: NDArray[np.bool_] = (rows & exponents) != exponents
+        return finite
 
 
 def _carrier(arithmetic: Rounded) -> Carrier:

@@ -260,7 +260,13 @@ def load_npz_model(path: str | Path) -> NpzModel:
     return npz_model(arrays, str(path))
 
 
-def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
+class Matrices(dict[str, Floats]):
+    """Matrices by the letters' texts; `unused`: the names of arrays of a model that the file has beside them."""
+
+    unused: tuple[str, ...] = ()
+
+
+def load_npz_matrices(path: str | Path) -> NpzModel | Matrices:
     """The model in an `.npz`; or, where the file has `A` and none of the other arrays, the matrices by the letters' texts."""
     refused = InputError(f"{path}: not an .npz of plain arrays (nothing is unpickled)")
 
@@ -272,7 +278,8 @@ def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
         if len(shape) != 3 or shape[1] != shape[2]:
             raise InputError(f"{path}: A has the shape {shape}; finite numbers [letters, n, n] are needed")
 
-    arrays = read_npz(path, (*KEYS, LABELS[0]), refused, check_headers=check)
+    beside = (*FACTOR_KEYS, "mask", "spread")
+    arrays = read_npz(path, (*KEYS, LABELS[0], *beside), refused, check_headers=check)
     if "A" not in arrays or set(arrays) & set(KEYS[1:]):
         return load_npz_model(path)
     A = _numbers(arrays["A"], "A", str(path))
@@ -282,7 +289,9 @@ def load_npz_matrices(path: str | Path) -> NpzModel | dict[str, Floats]:
     labels = [str(x) for x in range(len(A))] if given is None else list(given)
     if len(set(labels)) != len(A):
         raise InputError(f"{path}: {LABELS[0]} are {len(set(labels))} texts for {len(A)} letters")
-    return dict(zip(labels, A, strict=True))
+    matrices = Matrices(zip(labels, A, strict=True))
+    matrices.unused = tuple(key for key in beside if key in arrays)
+    return matrices
 
 
 def npz_model(arrays: Mapping[str, Any], name: str = "model") -> NpzModel:

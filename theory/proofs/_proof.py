@@ -63,6 +63,7 @@ class Proof:
             `correct_up_to` is the length up to which all words are answered rightly.
         resumed: whether the search went on from a file. In that case the verdict `unknown`, and that no word shorter than
             `word` is wrong, rest on what the file says of the pairs that were followed before. `equivalent` rests on no file.
+        notes: which arrays of an `.npz` were run, and which were not; empty where that is all that it has.
     """
 
     verdict: Literal["equivalent", "counterexample", "unknown"]
@@ -84,6 +85,7 @@ class Proof:
     identify: Callable[[], str | None] | None = field(default=None, repr=False)
     resumed: bool = False
     shortest: bool = True
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Is it proved that the model is the automaton, on words of every length?"""
@@ -133,6 +135,7 @@ class Proof:
             "reason": self.reason + self._by_file,
             "checked": self.checked,
             "resumed": self.resumed,
+            "notes": list(self.notes),
             "identity": None if self.identify is None else self.identify(),
             "seconds": self.seconds,
         }
@@ -176,7 +179,7 @@ class Proof:
         if self.verdict == "unknown":
             searched = f"all words up to length {self.correct_up_to:,} were answered rightly"
             rows.append(("searched", searched + self._by_file))
-        return rows
+        return rows + [("note", note) for note in self.notes]
 
     def __repr__(self) -> str:
         word = "" if self.word is None else f", a word of {count_noun(len(self.word), 'letter')}"

@@ -44,6 +44,7 @@ from ._exact import ExactNpzStepper
 from ._linear import LinearMachine
 from ._machine import answers_to, machine_of
 from ._npz_model import NpzModel, load_npz_model
+from ._npz_notes import npz_notes
 from ._proof import Proof, proof_digest
 from ._quick import quick_proof
 from ._second_derivation import derive_again, replay_word, word_text
@@ -150,7 +151,8 @@ def prove(
     deadline = None if max_seconds is None else began + max_seconds
 
     def finished(proof: Proof) -> Proof:
-        named = replace(proof, arithmetic=name, seconds=time.monotonic() - began)
+        notes = npz_notes(model, parsed)
+        named = replace(proof, arithmetic=name, seconds=time.monotonic() - began, notes=notes)
         meant = answers_to(model, automaton, answers)
         return replace(named, identify=lambda: proof_digest(model, automaton, name, meant))
 

@@ -527,8 +527,16 @@ def _given_letters(
 ) -> tuple[list[ExactMatrix], list[str], list[str]]:
     """The matrices and labels of a model of one head, from its factors where it has them, and what is to be said of that."""
     matrices, names = check_letters(model, labels, title)
-    from ..proofs._npz_model import NpzModel
+    from ..proofs._npz_model import FACTOR_KEYS, NpzModel
 
+    if unused := getattr(model, "unused", ()):
+        return (
+            matrices,
+            names,
+            [
+                f"the matrices are A in the file; its {', '.join(unused)} are not used, since it has no other array of a model"
+            ],
+        )
     if not isinstance(model, NpzModel):
         return matrices, names, []
     notes = []
@@ -537,6 +545,10 @@ def _given_letters(
             f"A is a mean over contexts, from which a letter's matrices lie up to {model.spread:.3g} in the spectral norm"
         )
     if not model.has_factors:
+        if model.factors:
+            given = ", ".join(key for key in (*FACTOR_KEYS, "mask") if key in model.factors)
+            why = "has a mask" if "mask" in model.factors else "lacks the rest"
+            notes.append(f"the matrices are A in the file; its {given} are not used, since it {why}")
         return matrices, names, notes
     try:
         head = model.kernel_head()

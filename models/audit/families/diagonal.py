@@ -94,9 +94,9 @@ def _zamba(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
 def _zamba2(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
     kinds = config["layers_block_type"]
     if kinds is None:
-        count = config["num_hidden_layers"]
+        # one list, whatever `num_hidden_layers` is, as in transformers, which refuses another number of layers
         signs = "L" + "LLLLLH" * 7 + "LLLLH" + "LLLH" + "LL"
-        kinds = ["hybrid" if sign == "H" else "linear_attention" for sign in signs[:count]]
+        kinds = ["hybrid" if sign == "H" else "linear_attention" for sign in signs]
     return by_layer_types({**config, "layer_types": kinds}, MAMBA2)
 
 
@@ -122,7 +122,7 @@ def _nemotron(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
 
 def _recurrent_gemma(config: Mapping[str, Any]) -> list[tuple[Layer, ...]]:
     pattern, count = list(config["block_types"]), config["num_hidden_layers"]
-    kinds = ["sliding_attention" if kind == "attention" else kind for kind in (pattern * count)[:count]]
+    kinds = ["sliding_attention" if kind == "attention" else kind for kind in (pattern * 100)[:count]]
     return by_layer_types({**config, "layer_types": kinds}, RG_LRU)
 
 

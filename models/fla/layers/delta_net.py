@@ -25,6 +25,7 @@ from .._layer import (
     stream_to_model,
     whole_ratio,
 )
+from .._sizes import ratio_of
 from ._factors import FactorMixer
 
 ACTIVATIONS = ("silu", "relu", "elu", "identity")
@@ -88,8 +89,8 @@ def _to_model(e: Entries) -> dict[str, Any]:
 
 def _to_entries(config: ModelConfig) -> Entries:
     return stream_to_entries(config) | {
-        "num_heads": config.heads, "expand_k": config.heads * config.head_dim / config.width,
-        "expand_v": config.heads * config.value_dim / config.width, "use_gate": config.output_gate,
+        "num_heads": config.heads, "expand_k": ratio_of(config.heads * config.head_dim, config.width),
+        "expand_v": ratio_of(config.heads * config.value_dim, config.width), "use_gate": config.output_gate,
         "use_beta": config.options["use_beta"], "qk_activation": config.options["activation"],
         "qk_norm": config.options["key_norm"], "allow_neg_eigval": config.range == (-1, 1),
     }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 from ..._config import ModelConfig
 from .._layer import (
     KEY_EPS,
+    LAYERS,
     POSITIVE,
     STREAM_ENTRIES,
     SWITCH,
@@ -24,6 +25,7 @@ from .._layer import (
     stream_to_model,
     whole_ratio,
 )
+from .._sizes import ratio_of
 
 
 def _to_model(e: Entries) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def _to_entries(config: ModelConfig) -> Entries:
     refuse_unless(config, {"key_activation": ("silu", "FLA's layer has no other")})
     return stream_to_entries(config) | {
         "num_heads": config.options["key_heads"] or config.heads, "num_v_heads": config.heads, "head_dim": config.head_dim,
-        "expand_v": config.value_dim / config.head_dim, "use_gate": config.output_gate, "output_gate_activation": "swish",
+        "expand_v": ratio_of(config.value_dim, config.head_dim), "use_gate": config.output_gate, "output_gate_activation": "swish",
         "allow_neg_eigval": config.range == (-1, 1),
     }  # fmt: skip
 
@@ -59,7 +61,7 @@ LAYER = FlaLayer(
     "gated_deltanet",
     "GatedDeltaNetForCausalLM",
     {
-        **STREAM_ENTRIES, "num_hidden_layers": (21, WHOLE), "num_heads": (6, WHOLE), "num_v_heads": (None, or_null(WHOLE)),
+        **STREAM_ENTRIES, "num_hidden_layers": (21, LAYERS), "num_heads": (6, WHOLE), "num_v_heads": (None, or_null(WHOLE)),
         "head_dim": (256, WHOLE), "expand_v": (2.0, POSITIVE), "use_gate": (True, SWITCH), "use_short_conv": (True, SWITCH),
         "allow_neg_eigval": (False, SWITCH), "output_gate_activation": ("swish", one_of("swish", "silu")),
     },

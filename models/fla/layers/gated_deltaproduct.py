@@ -10,6 +10,7 @@ from ..._families import Family
 from ...layers._seeded import count_factor_work, count_key_values, state_problems
 from .._layer import (
     KEY_EPS,
+    LAYERS,
     POSITIVE,
     STREAM_ENTRIES,
     SWITCH,
@@ -25,6 +26,7 @@ from .._layer import (
     stream_to_model,
     whole_ratio,
 )
+from .._sizes import ratio_of
 from ._factors import FactorMixer
 
 
@@ -63,7 +65,7 @@ def _to_model(e: Entries) -> dict[str, Any]:
 
 def _to_entries(config: ModelConfig) -> Entries:
     return stream_to_entries(config) | {
-        "num_heads": config.heads, "head_dim": config.head_dim, "expand_v": config.value_dim / config.head_dim,
+        "num_heads": config.heads, "head_dim": config.head_dim, "expand_v": ratio_of(config.value_dim, config.head_dim),
         "num_householder": config.householders, "use_forget_gate": config.gated, "use_output_gate": config.output_gate,
         "allow_neg_eigval": config.range == (-1, 1),
     }  # fmt: skip
@@ -84,7 +86,7 @@ LAYER = FlaLayer(
     "gated_deltaproduct",
     "GatedDeltaProductForCausalLM",
     {
-        **STREAM_ENTRIES, "num_hidden_layers": (21, WHOLE), "num_heads": (6, WHOLE), "head_dim": (256, WHOLE),
+        **STREAM_ENTRIES, "num_hidden_layers": (21, LAYERS), "num_heads": (6, WHOLE), "head_dim": (256, WHOLE),
         "expand_v": (2.0, POSITIVE), "num_householder": (1, WHOLE), "use_forget_gate": (False, SWITCH),
         "use_output_gate": (True, SWITCH), "use_short_conv": (True, SWITCH), "allow_neg_eigval": (False, SWITCH),
         "num_v_heads": (None, one_of(None)),  # FLA's model does not hand it to its layer

@@ -41,6 +41,7 @@ from .._layer import (
     stream_to_model,
     whole_ratio,
 )
+from .._sizes import ratio_of
 
 RANK: Final = 16
 """The rank of what makes the decays; FLA's models do not set another."""
@@ -184,7 +185,7 @@ def _to_model(e: Entries) -> dict[str, Any]:
 def _to_entries(config: ModelConfig) -> Entries:
     return stream_to_entries(config) | {
         "num_heads": config.heads, "num_kv_heads": config.options["key_heads"] or config.heads,
-        "expand_k": config.heads * config.head_dim / config.width, "expand_v": config.heads * config.value_dim / config.width,
+        "expand_k": ratio_of(config.heads * config.head_dim, config.width), "expand_v": ratio_of(config.heads * config.value_dim, config.width),
         "use_output_gate": config.output_gate, "use_gk": True, "use_gv": False, "feature_map": None, "clamp_min": None,
         "elementwise_affine": True, "fuse_norm": True,
     }  # fmt: skip

@@ -23,6 +23,7 @@ from .._layer import (
     stream_to_model,
     whole_ratio,
 )
+from .._sizes import ratio_of
 
 
 def _to_model(e: Entries) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def _to_entries(config: ModelConfig) -> Entries:
     refuse_unless(config, {"key_activation": ("silu", "FLA's layer has no other")})
     return stream_to_entries(config) | {
         "num_heads": config.options["key_heads"] or config.heads, "num_v_heads": config.heads, "head_dim": config.head_dim,
-        "expand_v": config.value_dim / config.head_dim, "safe_gate": False, "lower_bound": None,
+        "expand_v": ratio_of(config.value_dim, config.head_dim), "safe_gate": False, "lower_bound": None,
         "allow_neg_eigval": config.range == (-1, 1),
     }  # fmt: skip
 

@@ -9,6 +9,7 @@ from ....foundation._errors import InputError
 from ..._config import ModelConfig
 from .._layer import (
     EPS,
+    LAYERS,
     SWITCH,
     WHOLE,
     Entries,
@@ -95,7 +96,7 @@ LAYER = FlaLayer(
     "mamba2",
     "Mamba2ForCausalLM",
     {
-        "hidden_size": (2048, WHOLE), "num_hidden_layers": (48, WHOLE), "vocab_size": (32000, WHOLE), "norm_eps": (1e-5, EPS),
+        "hidden_size": (2048, WHOLE), "num_hidden_layers": (48, LAYERS), "vocab_size": (32000, WHOLE), "norm_eps": (1e-5, EPS),
         "tie_word_embeddings": (False, SWITCH), "hidden_act": ("silu", one_of("silu", "swish")), "conv_kernel": (4, WHOLE),
         "use_conv_bias": (True, SWITCH), "use_bias": (False, one_of(False)), "n_groups": (1, WHOLE), "state_size": (128, WHOLE),
         "head_dim": (64, WHOLE), "num_heads": (None, or_null(WHOLE)), "expand": (2, WHOLE), "rmsnorm": (True, one_of(True)),

@@ -17,6 +17,7 @@ from ...layers.rwkv7 import RANKS, RWKV7, SETTINGS, count_kept, low_ranks, rwkv7
 from .._layer import (
     EPS,
     KEY_EPS,
+    LAYERS,
     POSITIVE,
     SWITCH,
     WHOLE,
@@ -238,7 +239,7 @@ LAYER = FlaLayer(
     "rwkv7",
     "RWKV7ForCausalLM",
     {
-        "hidden_size": (2048, WHOLE), "num_hidden_layers": (24, WHOLE), "vocab_size": (32000, WHOLE), "norm_eps": (1e-5, EPS),
+        "hidden_size": (2048, WHOLE), "num_hidden_layers": (24, LAYERS), "vocab_size": (32000, WHOLE), "norm_eps": (1e-5, EPS),
         "tie_word_embeddings": (False, SWITCH), "hidden_act": ("sqrelu", one_of("sqrelu")), "hidden_ratio": (4, or_null(POSITIVE)),
         "intermediate_size": (None, or_null(WHOLE)), "head_dim": (64, or_null(WHOLE)), "num_heads": (None, or_null(WHOLE)),
         "value_dim": (None, _VALUES), "decay_low_rank_dim": (64, or_null(WHOLE)), "gate_low_rank_dim": (128, or_null(WHOLE)),
