@@ -176,7 +176,6 @@ def check(document: Any) -> str:
     heads = [Head(h, len(used), f"heads[{at}]", replay) for at, h in enumerate(raw)]
     need(heads, "heads: empty")
     count_work(heads, len(prefix) + j * len(loop), document["arithmetic"])
-    count_kept(heads, j + 1)
 
     text = document["arithmetic"]
     need(type(text) is str, "arithmetic: not a string")
@@ -199,27 +198,6 @@ def check(document: Any) -> str:
     for at, (head, state) in enumerate(zip(heads, states[j], strict=True)):
         head.check(state, evidence[at], f"evidence[{at}]")
     return f"u v^{i} and u v^{j} reach the same state in {text}, {count_noun(len(found[2]), 'letter')} later the outputs differ"
-
-
-def count_kept(heads: list[Head], states: int) -> None:
-    """No more states to keep than there is room for, with every entry that a word can reach and short numbers."""
-    numbers = 0
-    for head in heads:
-        # the entries of the start and of what is added, and those to which matrices take them
-        reached = set(head.start) | {(i, j) for part in head.B for i, j, _ in part}
-        taken: dict[int, set[int]] = {}
-        for i, k, _ in (entry for part in head.A for entry in part):
-            taken.setdefault(k, set()).add(i)
-        order = list(reached)
-        for k, j in order:
-            new = {(i, j) for i in taken.get(k, ())} - reached
-            reached |= new
-            order += new
-        numbers += len(reached)
-    need(
-        states * OBJECT * (1 + len(heads) + numbers) <= MAX_KEPT,
-        f"words: {states:,} states of {count_noun(numbers, 'number')} have more than {MAX_KEPT:,} bits to keep",
-    )
 
 
 def count_work(heads: list[Head], steps: int, arithmetic: Any) -> None:
