@@ -411,7 +411,7 @@ def alike_points(points: int) -> dict[str, Any]:
     last = [sign * v for v in range(1, points // 2 + 1) for sign in (1, -1)]
     codes = [[*([i, 0, 1] for i in range(alike)), [alike, 0, x]] for x in last]
     flip = {"factors": [[2, [[alike, 1]]]]}
-    document = json.loads(json.dumps(swapped(2)))
+    document: dict[str, Any] = json.loads(json.dumps(swapped(2)))
     heads = [
         {"field": 1, "dim": dim, "value_dim": 1, "transitions": [flip], "codes": codes, "actions": [0]},
         {"field": 1, "dim": 1, "value_dim": 1, "transitions": [{"factors": []}], "codes": [[[0, 0, 1]]], "actions": [0]},
