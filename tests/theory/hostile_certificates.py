@@ -67,10 +67,28 @@ def walk(count: int) -> dict[str, Any]:
     return found
 
 
+def turning(kind: str, values: list[str]) -> dict[str, Any]:
+    """Numbers of a list that go round in cycles of 2, 3, 5, ... places: no state comes again for 510,510 steps."""
+    draw, lengths = random.Random(0), (2, 3, 5, 7, 11, 13, 17)
+    n, first = sum(lengths), 0
+    A = [[0] * n for _ in range(n)]
+    for length in lengths:
+        for i in range(length):
+            A[first + (i + 1) % length][first + i] = 1
+        first += length
+    H = [[draw.choice(values)] for _ in range(n)]
+    arithmetic = f"{kind}:0,{','.join(values)},1"
+    return document(A, column(n, 0), H, [[0] * n], arithmetic, False)
+
+
 HOSTILE: dict[str, Callable[[], dict[str, Any]]] = {
     "states of many entries": lambda: counting(64, "per_step:fp32", 1),
     "states of many entries, each operation rounded": lambda: counting(64, "per_op:fp32:tree", 1),
     "states of many entries, exact": lambda: counting(64, "exact", "1/3"),
+    "states of a long list of numbers": lambda: turning("per_step", [f"{k}/9973" for k in range(1, 6_000)]),
+    "states of long numbers, each operation rounded": lambda: turning(
+        "per_op", [f"{2 * k + 1}/{2**1_200}" for k in range(120)]
+    ),
     "states with many digits": lambda: document(
         square(10, 100), column(10, 1), column(10, 0), [fractions(1_000, 10)] * 3, "exact", False
     ),

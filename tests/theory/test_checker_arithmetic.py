@@ -115,6 +115,29 @@ def test_rounding_is_the_plain_one(values: str, mode: str) -> None:
             assert rounded(ratio, x) == plain(x, values, mode, saturate), (x, saturate)
 
 
+@pytest.mark.parametrize("mode", [mode for mode in PLAIN if mode != "rne"])
+def test_rounding_to_lists_is_the_plain_one(mode: str) -> None:
+    """Lists of any length and form: one number, all on one side of 0, and alike distances."""
+    draw = random.Random(mode)
+    for length in [1, 2, 3, *(draw.randint(1, 40) for _ in range(40))]:
+        side = draw.choice([(-9, 9), (0, 30), (-30, 0), (-(10**30), 10**30)])
+        members = sorted(
+            {
+                Fraction(0),
+                *(Fraction(draw.randint(*side), draw.choice([1, 2, 6, 2**70])) for _ in range(length)),
+            }
+        )
+        values = ",".join(str(x) for x in members)
+        arithmetic = Arithmetic(f"per_step:{values}" + (f":{mode}" if mode != "tie_low" else ""))
+        halves = [(x + y) / 2 for x in members for y in draw.sample(members, min(3, len(members)))]
+        for x in [*members, *halves, members[0] - 1, members[-1] + 1]:
+            tiny = (abs(x) + 1) / 3 / 2 ** draw.choice([1, 20, 300])
+            for y in (x, x + tiny, x - tiny):
+                common = draw.choice([1, 1, 2, 35])  # n/d may have common divisors
+                found = arithmetic.ratio(y.numerator * common, y.denominator * common)
+                assert found == plain_listed(y, values, mode), (y, values)
+
+
 @pytest.mark.parametrize(
     ("values", "dtype"), [("fp16", np.float16), ("fp32", np.float32), ("fp64", np.float64)]
 )

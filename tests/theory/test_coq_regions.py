@@ -53,7 +53,8 @@ def drawn() -> dict[str, tuple[dict[str, Any], bool]]:
         document: Any = regions_certificate(machine, parsed, f"drawn {seed}", 20_000)
         holds = document is not None
         if document is None:
-            said = {"arithmetic": arithmetic, "answers": answers.kind, "regions": 1, "radius": 0}
+            # radii are followed up to the largest one that is given
+            said = {"arithmetic": arithmetic, "answers": answers.kind, "regions": 1, "radius": 2**9_000}
             stored: Any = model_document(machine, "drawn")
             document = {**stored, "kind": "equivalent", "equivalence": said}
         found[f"{seed} {arithmetic}"] = json.loads(json.dumps(document)), holds

@@ -12,17 +12,22 @@ from typing import Any
 
 import pytest
 
+from mirrormata.constructions._spec import automaton_from_spec
 from mirrormata.foundation._errors import InputError
 from mirrormata.theory._proved_check import find_proved_checker, run_proved_checker
 from mirrormata.theory.checker._cyclotomic import degree_of
 from mirrormata.theory.checker._exact import Element, Field, Number
+from mirrormata.theory.proofs._prove import prove
 
 from .both_checkers import judge_alike, python_verdict
+from .hostile_certificates import document as layer_of
+from .prove_models import flip_flop
 
 pytestmark = pytest.mark.skipif(
     find_proved_checker() is None, reason="mirrormata-check is not built: `make formal` builds it, with Coq"
 )
 LIMIT = "MIRRORMATA_COQ_MAX_DEGREE"
+RADIUS, KEPT = "MIRRORMATA_COQ_MAX_RADIUS_BITS", "MIRRORMATA_COQ_MAX_KEPT"
 
 
 def table(
@@ -398,3 +403,82 @@ def test_codes_of_points_that_nothing_enters_are_found_in_one_pass(points: int) 
     assert judge_alike(document, points)
     heads[0]["codes"] = [*codes[:-2], codes[-1], codes[-2]]
     assert not judge_alike(document, "two codes in turn")
+
+
+def alike_points(points: int) -> dict[str, Any]:
+    """A letter changes the sign of the last entry of each point of a head; the other entries are those of all points."""
+    alike, dim = 12, 13
+    last = [sign * v for v in range(1, points // 2 + 1) for sign in (1, -1)]
+    codes = [[*([i, 0, 1] for i in range(alike)), [alike, 0, x]] for x in last]
+    flip = {"factors": [[2, [[alike, 1]]]]}
+    document: dict[str, Any] = json.loads(json.dumps(swapped(2)))
+    heads = [
+        {"field": 1, "dim": dim, "value_dim": 1, "transitions": [flip], "codes": codes, "actions": [0]},
+        {"field": 1, "dim": 1, "value_dim": 1, "transitions": [{"factors": []}], "codes": [[[0, 0, 1]]], "actions": [0]},
+    ]  # fmt: skip
+    document["labels"] |= {"states": ["0"], "letters": ["a"], "outputs": ["0"]}
+    document["automaton"] = {"states": 1, "letters": 1, "start": 0, "transitions": [[0]], "outputs": [0]}
+    document["layers"] = [{"heads": [head], "reads": [[]], "next": [[0]]} for head in heads]
+    document |= {"covering": [[0, 0, [1] * points], [1, 0, [2]], [0]], "decode": [[0, 0, 0]], "outputs": [0]}
+    document["summary"] |= {"layers": 2, "householders": 1, "heads": 1, "dim": dim, "integer_bound": points}
+    document["summary"]["formats"] = ["fp64", "fp32"]
+    return document
+
+
+def test_many_points_that_begin_alike_take_no_long_time() -> None:
+    assert judge_alike(alike_points(2_050), "points")
+    # a hash of the beginning alone took half a minute, for it looked at each code that was taken before
+    assert seconds_of_proved(alike_points(16_000)) < 4
+
+
+def test_radii_are_followed_no_further_than_the_certificate_says() -> None:
+    growing = layer_of([[3]], [[1]], [[0]], [[0]], "exact", True)
+    assert not python_verdict(growing)[0]
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    for radius in (1, 10**3_000):
+        growing["equivalence"]["radius"] = radius
+        assert run_proved_checker(growing) == (False, "equivalence.radius: the balls outgrow it")
+    growing["equivalence"]["radius"] = "1"
+    assert not judge_alike(growing, "a text")
+    # where radii had no limit: more than a minute
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin < 5
+
+
+def test_bits_of_radii_have_a_limit_that_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right: Any = prove(flip_flop(0.75), automaton_from_spec("flipflop"), "per_step:bf16").certificate
+    bits = right["equivalence"]["radius"].bit_length()
+    monkeypatch.setenv(RADIUS, str(bits))
+    assert run_proved_checker(right)[0]
+    monkeypatch.setenv(RADIUS, str(bits - 1))
+    with pytest.raises(
+        InputError, match=rf"radius has {bits} bits, above the limit of {bits - 1}; .* in {RADIUS}$"
+    ):
+        run_proved_checker(right)
+    monkeypatch.setenv(RADIUS, "many")
+    with pytest.raises(
+        InputError,
+        match=f"{RADIUS} is not a number of bits: a whole number above 0 is needed, such as 14000$",
+    ):
+        run_proved_checker(right)
+    monkeypatch.delenv(RADIUS)
+    right["equivalence"]["radius"] = 2**10_000
+    with pytest.raises(InputError, match=r"radius has 10,001 bits, above the limit of 10,000;"):
+        run_proved_checker(right)
+
+
+def test_numbers_of_states_have_a_limit_that_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    automaton = automaton_from_spec("flipflop")
+    right: Any = prove(flip_flop(0.75), automaton, "per_step:fp8_e5m2", method="states").certificate
+    kept = right["equivalence"]["states"] * len(right["equivalence"]["greatest"])
+    monkeypatch.setenv(KEPT, str(kept))
+    assert run_proved_checker(right)[0]
+    monkeypatch.setenv(KEPT, str(kept - 1))
+    with pytest.raises(
+        InputError, match=rf"the states have more than {kept - 1:,} numbers to keep; .* in {KEPT}$"
+    ):
+        run_proved_checker(right)
+    monkeypatch.setenv(KEPT, "-1")
+    with pytest.raises(
+        InputError, match=f"{KEPT} is not a number of numbers: a whole number above 0 is needed"
+    ):
+        run_proved_checker(right)

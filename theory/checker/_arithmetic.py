@@ -7,7 +7,6 @@ has one. VALUES: a float format, `int:LOW..HIGH`, `fixed:BITS:FRACTION`, or an a
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -57,7 +56,10 @@ def dyadic(m: int, e: int) -> Fraction:
 
 
 class Arithmetic:
-    """`kind`: exact, per_step or per_op; `order` of per_op; `ratio` rounds n/d once; `format` of floats, else None."""
+    """`kind`: exact, per_step or per_op; `order` of per_op; `ratio` rounds n/d once; `format` of floats, else None.
+
+    `listed`: of a list of values, the comparisons that a rounding takes, and the bits of the longest value; else 0, 0.
+    """
 
     def __init__(self, text: Any) -> None:
         need(type(text) is str, "arithmetic: not a string")
@@ -65,6 +67,7 @@ class Arithmetic:
         self.mode = "rne"
         self.format: tuple[int, int, Fraction] | None = None
         self.ratio: Ratio = Fraction
+        self.listed = 0, 0
         if text == "exact":
             return
         self.kind, *parts = text.split(":")
@@ -83,7 +86,14 @@ class Arithmetic:
         saturate = parts == ["sat"] and values in FORMATS and values not in SATURATING
         need(saturate or not parts, f"arithmetic: {show_value(text)} is not how it is written")
         self.format = FORMATS.get(values)
-        self.ratio = ratio_rounding(values, self.mode, saturate)
+        if listed:
+            numbers = listed_values(values)
+            self.ratio = round_to_listed(numbers, self.mode)
+            # each comparison halves the list, and two more are with the neighbours
+            bits = max(x.numerator.bit_length() + x.denominator.bit_length() for x in numbers)
+            self.listed = len(numbers).bit_length() + 2, bits
+        else:
+            self.ratio = ratio_rounding(values, self.mode, saturate)
 
     def round(self, x: Fraction) -> Fraction:
         """A number, rounded once."""
@@ -133,7 +143,7 @@ def ratio_rounding(values: str, mode: str, saturate: bool) -> Ratio:
     if values in FORMATS:
         return float_rounding(values, mode, saturate or values in SATURATING)
     if values[:1] in "-0123456789":
-        return round_to_listed(values, mode)
+        return round_to_listed(listed_values(values), mode)
     grid = re.fullmatch(r"int:(-[1-9][0-9]{0,14}|0)\.\.([1-9][0-9]{0,14}|0)", values)
     fixed = re.fullmatch(r"fixed:([1-9][0-9]?):(0|[1-9][0-9]{0,2})", values)
     if grid:
@@ -175,8 +185,8 @@ def float_rounding(values: str, mode: str, saturate: bool) -> Ratio:
     return to_float
 
 
-def round_to_listed(values: str, mode: str) -> Ratio:
-    """To a finite set, written as an ascending list of numbers in lowest terms."""
+def listed_values(values: str) -> list[Fraction]:
+    """The numbers of a finite set, written as an ascending list in lowest terms."""
     need(
         all(re.fullmatch(r"-?[0-9]{1,400}(/[1-9][0-9]{0,399})?", part) for part in values.split(",")),
         "arithmetic: not a list of numbers",
@@ -185,15 +195,31 @@ def round_to_listed(values: str, mode: str) -> Ratio:
     written = ",".join(str(x) for x in numbers)
     need(written == values and numbers == sorted(set(numbers)), "arithmetic: the list is not ascending")
     need(ZERO in numbers, "arithmetic: a set without a zero")
+    return numbers
+
+
+def round_to_listed(numbers: list[Fraction], mode: str) -> Ratio:
+    """To a finite set of numbers, which ascend."""
+    pairs = [(x.numerator, x.denominator) for x in numbers]
 
     def to_member(n: int, d: int) -> Fraction:
-        x = Fraction(n, d)
-        # low and high are the neighbours of x, or the end of the list that x lies beyond
-        above = min(bisect_left(numbers, x), len(numbers) - 1)
-        low, high = numbers[max(above - 1, 0)], numbers[above]
-        if x >= high or x <= low:
-            return high if x >= high else low
-        up = {"ru": True, "rd": False, "rz": x < 0, "tie_low": x - low > high - x}[mode]
+        # the first number that is at least n/d, or else the last
+        least, most = 0, len(pairs) - 1
+        while least < most:
+            middle = (least + most) // 2
+            p, q = pairs[middle]
+            least, most = (middle + 1, most) if p * d < n * q else (least, middle)
+        # low and high are the neighbours of n/d, or the end of the list that it lies beyond
+        p, q = pairs[least]
+        if least == 0 or p * d <= n * q:
+            return numbers[least]
+        low, high = numbers[least - 1], numbers[least]
+        if mode == "tie_low":
+            # whether n/d lies nearer to p/q than to the number below, r/s: 2 n/d > p/q + r/s
+            r, s = pairs[least - 1]
+            up = 2 * n * q * s > d * (p * s + r * q)
+        else:
+            up = {"ru": True, "rd": False, "rz": n < 0}[mode]
         return high if up else low
 
     return to_member

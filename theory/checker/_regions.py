@@ -48,12 +48,13 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
     first = model.nearest(model.initial), machine.start
     radius = {first: root_up(*model.distances(common(model.initial), [first[0]]))}
     images: dict[tuple[int, int], tuple[int, int]] = {}
-    queue, relaxed = [first], 0
+    # the largest radius is kept, for a round may be of one ball among many
+    queue, relaxed, largest = [first], 0, radius[first]
     # radii only grow; when the queue is empty every letter maps every ball into one of the balls found
     while queue:
         relaxed += len(queue) * model.letters
         need(relaxed <= limit, f"the radii do not settle in {limit:,} steps")
-        model.budget.spend(RELAXED * len(queue) * model.letters, max(radius.values()).bit_length())
+        model.budget.spend(RELAXED * len(queue) * model.letters, largest.bit_length())
         changed: dict[tuple[int, int], None] = {}
         for c, q in queue:
             for x in range(model.letters):
@@ -75,6 +76,7 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
                 )
                 if reach > radius.get(node, -1):
                     radius[node] = reach
+                    largest = max(largest, reach)
                     changed[node] = None
                     # an answer's ball may grow only as far as its cell
                     need(
@@ -87,7 +89,7 @@ def regions(model: Model, machine: Machine, answers: str, limit: int = MAX_RELAX
         for q in range(len(machine.delta[x])):
             reach = radius.get((image, machine.delta[x][q]), 0) if (c, q) in radius else 0
             need(apart(model, image, x, reach), f"the ball about code {image} meets another answer's cell")
-    return len(radius), max(radius.values())
+    return len(radius), largest
 
 
 def apart(model: Model, c: int, x: int, radius: int) -> bool:

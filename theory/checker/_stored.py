@@ -18,8 +18,8 @@ Vector: TypeAlias = tuple[Fraction, ...]
 Scaled: TypeAlias = tuple[int, list[int]]
 RATIONALS = Field(1)
 # units of work, by what was measured: an entry of a step, a term of it, one whose product and sum are rounded, an entry of a
-# code of which the distance is found
-ENTRY, TERM, OPERATIONS, APART = 150, 5, 200, 20
+# code of which the distance is found, a comparison with a number of a list of values
+ENTRY, TERM, OPERATIONS, APART, LISTED = 150, 5, 200, 20, 5
 
 
 class Model:
@@ -98,13 +98,17 @@ class Model:
     def bits(self) -> int:
         """The greatest size of an entry's weights and of a code, as they are scaled."""
         rows = (size(E, [*(a for _, a in terms), b]) for row in self.scaled_rows for E, terms, b in row)
-        return max([*rows, *(size(C, code) for C, code in self.scaled_codes)], default=0)
+        # what is rounded is compared with each number of a list of values
+        return max([*rows, *(size(C, code) for C, code in self.scaled_codes), self.arithmetic.listed[1]])
 
     @cached_property
     def work(self) -> list[int]:
         """The units of work of a step by each letter, with small numbers."""
-        term = OPERATIONS if self.arithmetic.kind == "per_op" else TERM
-        return [ENTRY * len(row) + term * sum(len(terms) for terms, _ in row) for row in self.rows]
+        rounded = LISTED * self.arithmetic.listed[0]
+        entry, term = ENTRY + rounded, TERM
+        if self.arithmetic.kind == "per_op":  # a product and a sum
+            term = OPERATIONS + 2 * rounded
+        return [entry * len(row) + term * sum(len(terms) for terms, _ in row) for row in self.rows]
 
     @cached_property
     def rough(self) -> list[int]:

@@ -36,7 +36,7 @@ if not __package__:  # run alone: the files beside this one are found as the pac
     __package__ = "checker"
 
 from ._arithmetic import Arithmetic
-from ._budget import Budget
+from ._budget import TOO_MUCH, Budget
 from ._exact import array, integer, need, record, same
 from ._head import Head
 from ._labels import count_noun, require_kind
@@ -51,6 +51,7 @@ MAX_STEPS = 100_000
 MAX_WORK = 1_000_000_000  # products for all steps, and for all distances to codes
 MAX_UNITS = 3_000_000_000  # units of work (`_budget.py`), about a minute in all
 MAX_BITS = 10_000  # of a state's number
+MAX_KEPT = 8_000_000  # numbers of all different states together, about a gigabyte
 CODES = {"per_step", "per_op"}
 STATES = {"arithmetic", "answers", "states", "greatest"}
 REGIONS = {"arithmetic", "answers", "regions", "radius"}
@@ -85,6 +86,7 @@ def all_states(model: Model, machine: Machine, answers: str, limit: int) -> tupl
             k = numbers.setdefault(after, len(found))
             if k == len(found):
                 found.append(after)
+                need(len(found) * entries <= MAX_KEPT, f"{TOO_MUCH} {MAX_KEPT:,} numbers of states to keep")
             # the nearest code does not depend on the automaton's state, so each state is compared once
             if k not in named:
                 bits = max((_bits(h) for h in after), default=0)

@@ -77,6 +77,22 @@ let states_below nodes =
 
 let distinct points = List.length (List.sort_uniq compare (Array.to_list points))
 
+(* Sets of codes, of which the hash reads every entry and coefficient: `Hashtbl.hash` alone reads ten, so that long codes with one
+   beginning would all lie in one place. *)
+module Codes = Hashtbl.Make (struct
+  type t = Head.entry list
+
+  let equal (x : t) y = x = y
+  let mix key part = (key * 0x2545F4914F6CDD1D) + part + 1
+
+  let read key (i, j, (x : Number.t)) =
+    List.fold_left (fun key c -> mix key (Z.hash c)) (mix (mix (mix key i) j) (Z.hash x.denominator)) x.coefficients
+
+  let hash code =
+    let key = List.fold_left read 0 code in
+    (key lxor (key lsr 32)) land max_int
+end)
+
 (* The point after each point, by transition; pairs (u, v) go to (s(u), v) or to (c, u), and only so.  A point to which no
    transition leads from another is the first that is free among 0, e_0, 2e_0, ..., unless all points are one-hot. *)
 let point_moves (head : Head.t) images =
@@ -101,19 +117,19 @@ let point_moves (head : Head.t) images =
   let one_hot = ref true in
   Array.iteri (fun p code -> if code <> label p 1 then one_hot := false) head.vectors;
   if not !one_hot then begin
-    let taken = Hashtbl.create 64 in
-    Array.iteri (fun p code -> if written.(p) then Hashtbl.replace taken code ()) head.vectors;
+    let taken = Codes.create 64 in
+    Array.iteri (fun p code -> if written.(p) then Codes.replace taken code ()) head.vectors;
     (* codes are only taken, never given back, so the search goes on from the last place *)
     let place = ref 0 in
     let rec first_free () =
       let k = !place in
       let code = if k = 0 then [] else label ((k - 1) / largest_label) (((k - 1) mod largest_label) + 1) in
-      if Hashtbl.mem taken code then (incr place; first_free ()) else code in
+      if Codes.mem taken code then (incr place; first_free ()) else code in
     Array.iteri
       (fun p code ->
         if not written.(p) then begin
           need (code = first_free ()) (Printf.sprintf "%s.codes[%d]: not the first that is free" head.where p);
-          Hashtbl.replace taken code ()
+          Codes.replace taken code ()
         end)
       head.vectors
   end;

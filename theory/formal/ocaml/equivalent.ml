@@ -10,6 +10,10 @@ let max_steps = 100_000
 let max_work = 1_000_000_000
 let max_bits = 10_000
 
+(* The most numbers of all pairs of states together, which stay in memory, unless the environment gives another. *)
+let default_max_kept = 8_000_000
+let kept_variable = "MIRRORMATA_COQ_MAX_KEPT"
+
 let rational p q : Rounded.q = { qnum = p; qden = q }
 let whole n = rational (Z.of_int n) Z.one
 let power e = if e >= 0 then rational (Z.shift_left Z.one e) Z.one else rational Z.one (Z.shift_left Z.one (-e))
@@ -192,6 +196,14 @@ let name state q =
 (* All pairs of a state of the layer and one of the automaton, breadth first. *)
 let list_pairs (machine : Reading.machine) (layer : Rounded.rounded_layer) limit =
   let index = Hashtbl.create 1_000 and found = ref [] and count = ref 0 in
+  let entries = List.length layer.initial_state in
+  let most = Number.limit_from kept_variable default_max_kept "a number of numbers" 20_000_000 in
+  let keep pairs =
+    if pairs * entries > most then
+      raise
+        (Number.Limit
+           (Printf.sprintf "the states have more than %s numbers to keep; a larger limit can be given in %s" (Reading.group most)
+              kept_variable)) in
   let todo = Queue.create () in
   let meet state q =
     let key = name state q in
@@ -199,6 +211,7 @@ let list_pairs (machine : Reading.machine) (layer : Rounded.rounded_layer) limit
       need (!count < limit) (Printf.sprintf "equivalence.states: there are more than %s" (Reading.group limit));
       Hashtbl.add index key !count;
       incr count;
+      keep !count;
       found := (state, q) :: !found;
       Queue.add (state, q) todo
     end in
@@ -382,7 +395,7 @@ let check_model document =
   let counted = Reading.count_noun in
   let facts = Printf.sprintf "%s, %s, %s" (counted machine.states "state") (counted machine.letters "letter") arithmetic_name in
   if by_regions then begin
-    let count, largest = Regions.check layer machine right in
+    let count, largest = Regions.check layer machine right (said "radius") in
     List.iter
       (fun (key, found) ->
         need (said key = Int found) (Printf.sprintf "equivalence.%s: it is %s" key (Z.to_string found)))

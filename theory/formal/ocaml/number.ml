@@ -20,13 +20,16 @@ let max_bits = 1 lsl 19
 let default_max_degree = 5_000
 let limit_variable = "MIRRORMATA_COQ_MAX_DEGREE"
 
-let max_degree () =
-  match Sys.getenv_opt limit_variable with
-  | None | Some "" -> default_max_degree
+(* A limit that the environment may change; what it is a number of, and an example of a larger one *)
+let limit_from variable default what example =
+  match Sys.getenv_opt variable with
+  | None | Some "" -> default
   | Some text ->
     (match int_of_string_opt text with
      | Some n when n > 0 && String.for_all (fun c -> c >= '0' && c <= '9') text -> n
-     | _ -> raise (Limit (Printf.sprintf "%s is not a degree: a whole number above 0 is needed, such as 20000" limit_variable)))
+     | _ -> raise (Limit (Printf.sprintf "%s is not %s: a whole number above 0 is needed, such as %d" variable what example)))
+
+let max_degree () = limit_from limit_variable default_max_degree "a degree" 20_000
 
 type field = { conductor : int; degree : int; modulus : Z.t array (* constant first, without the leading 1 *) }
 

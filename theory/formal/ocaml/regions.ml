@@ -11,6 +11,22 @@ let max_relaxations = 2_000_000
 let max_entries = 64
 let max_distances = 50_000_000
 
+(* The most bits of a radius, unless the environment gives another number: what is done with radii takes as long as they have bits. *)
+let default_max_bits = 10_000
+let bits_variable = "MIRRORMATA_COQ_MAX_RADIUS_BITS"
+
+(* The largest radius as the certificate gives it, beyond which no radius is followed *)
+let largest_allowed = function
+  | Int radius ->
+    let most = Number.limit_from bits_variable default_max_bits "a number of bits" 14_000 in
+    if Z.numbits radius > most then
+      raise
+        (Number.Limit
+           (Printf.sprintf "equivalence.radius has %s bits, above the limit of %s; a larger limit can be given in %s"
+              (Reading.group (Z.numbits radius)) (Reading.group most) bits_variable));
+    radius
+  | other -> raise (Invalid ("equivalence.radius: " ^ Reading.show other ^ " is not an integer"))
+
 let rational p q : Rounded.q = Rounded.lowest_terms { qnum = p; qden = q }
 let up p q = Z.cdiv p q
 
@@ -45,8 +61,10 @@ let rounding (layer : Rounded.rounded_layer) rough size =
     Z.add (up size (Z.shift_left Z.one p)) added
   | _ -> Z.zero
 
-(* How many regions there are, and the largest radius on the grid.  `right`: the answer on a letter, from a state, to a state. *)
-let check (layer : Rounded.rounded_layer) (machine : Reading.machine) right =
+(* How many regions there are, and the largest radius on the grid, which is not above the one given.  `right`: the answer on a letter, from
+   a state, to a state. *)
+let check (layer : Rounded.rounded_layer) (machine : Reading.machine) right given =
+  let allowed = largest_allowed given in
   need
     (match layer.the_values, layer.the_order with (Exact | Floats _), Per_step -> true | _ -> false)
     "regions are for exact numbers and for per_step of floats";
@@ -105,6 +123,8 @@ let check (layer : Rounded.rounded_layer) (machine : Reading.machine) right =
       (Printf.sprintf "the ball about code %d meets another answer's cell" c) in
   let radius = Hashtbl.create 64 and balls = ref [] in
   let set node r =
+    (* radii only grow, so the largest one is larger too *)
+    need (Z.leq r allowed) "equivalence.radius: the balls outgrow it";
     if not (Hashtbl.mem radius node) then balls := node :: !balls;
     Hashtbl.replace radius node r in
   let code, off = nearest layer.initial_state in
