@@ -284,8 +284,8 @@ MUTATIONS = [
     ),
     Mutation(
         CHECKER + "round_to_listed",
-        "x - low > high - x",
-        "x - low >= high - x",
+        "up = 2 * n * q * s > d * (p * s + r * q)",
+        "up = 2 * n * q * s >= d * (p * s + r * q)",
         "the checkers' ties between listed values go up",
     ),
 ]
