@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -186,7 +187,13 @@ def test_an_interrupted_sweep_goes_on_to_the_same_table(given: Path, tmp_path: P
     expected = finish(command, given, whole)
     ended = interrupt(start(command, given, parts), signal.SIGTERM, 3.0, group=False)
     assert problems(command, parts, ended, signal.SIGTERM) == []
-    assert finish(command, given, parts) == expected
+    found = finish(command, given, parts)
+    assert without_times(found) == without_times(expected)
+
+
+def without_times(said: str) -> str:
+    """The words of a table with its caption, whose lines break elsewhere where the time has more digits."""
+    return re.sub(r"trainings took \S+ \w+\.", "trainings took", " ".join(said.split()))
 
 
 @pytest.mark.long
