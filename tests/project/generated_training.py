@@ -181,10 +181,7 @@ PREFIX = "every prefix asked, in bf16; four seeds"
 ROWS = (
     *_factors("S_3", "s3"),
     *_factors("S_4", "s4"),
-    Reproduced(
-        "DP: A_5, 2 factors, [-1, 1]", "right at 512", (("word_problems", "A_5, 2 factors", "≥ 0.5 at 512", "bf16"),),
-        "reproduced", "by another recipe; four seeds, in bf16; other factors and [0, 1] not run",
-    ),
+    *_factors("A_5", "a5"),
     Reproduced(
         "DP: S_5, 4 factors, [-1, 1]", "1 at 180, .5 at 335", (("word_problems", "S_5, 4 factors", "335", "bf16"),),
         "reproduced", "longer than published, by another recipe; four seeds, in bf16; [0, 1] not run",
@@ -209,15 +206,24 @@ ROWS = (
     Reproduced("G, DP: parity, other families", "Transformer .022, mLSTM .087, sLSTM 1 (best)", (), "not run", "`parity_source.toml` is written"),
     Reproduced(
         "G: modular arithmetic, DeltaNet, [-1, 1]", ".826 median, .971 best",
-        (("modular_arithmetic", "DeltaNet, [-1,1]", AT, "bf16"),), "weaker", f"{PREFIX}; 12,000 steps of 256 words for 100,000 of 1,024; a learned initial state gave .962 on validation seeds and is not run on fresh ones",
+        (("modular_arithmetic", "DeltaNet, [-1,1]", AT, "bf16"),), "weaker", f"{PREFIX}; 12,000 steps of 256 words for 100,000 of 1,024",
+    ),
+    Reproduced(
+        "the same with a learned initial state, a hard sigmoid and smoothed labels", ".826 median, .971 best",
+        (("modular_arithmetic_chosen", "DeltaNet, [-1,1]", AT, "fp32"),), "reproduced",
+        "eight fresh seeds; every prefix asked, 12,000 steps of 256 words; the settings, which the source does not have, were chosen on validation seeds",
     ),
     Reproduced(
         "G: modular arithmetic, DeltaNet, [0, 1]", ".214 median, .314 best",
-        (("modular_arithmetic", "DeltaNet, [0,1]", AT, "bf16"),), "weaker", "as above; no setting was tuned for this row",
+        (("modular_arithmetic", "DeltaNet, [0,1]", AT, "bf16"),), "weaker", f"{PREFIX}; no setting was tuned for this row",
+    ),
+    Reproduced(
+        "the same with the chosen settings", ".214 median, .314 best",
+        (("modular_arithmetic_chosen", "DeltaNet, [0,1]", AT, "fp32"),), "reproduced", "eight fresh seeds; the settings were chosen for [-1, 1]",
     ),
     Reproduced(
         "G: modular arithmetic, Mamba, [-1, 1]", ".214 median, .241 best",
-        (("modular_arithmetic", "Mamba-like, [-1,1]", AT, "bf16"),), "weaker", "as above",
+        (("modular_arithmetic", "Mamba-like, [-1,1]", AT, "bf16"),), "weaker", f"{PREFIX}; 12,000 steps of 256 words for 100,000 of 1,024",
     ),
     Reproduced(
         "G: modular arithmetic, sLSTM", ".124 median, .787 best", (("modular_arithmetic", "sLSTM", AT, "bf16"),),
