@@ -7,6 +7,7 @@
     _families     the families of words (`_words_…`), each there for an error that it alone sees
     _check        a function held to the words: a verdict for each family, with the likely cause (`_causes`, `_diagnosis`)
     _report       verdicts, and what they say together
+    _results      the form of what a function returned, and arguments that it must not change
     _file         the words as a `.safetensors` file
     _runners      public implementations with the signature that is tested
 

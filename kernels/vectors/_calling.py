@@ -12,6 +12,16 @@ from numpy.typing import NDArray
 
 from ._exact import FORMATS, Exact
 from ._frameworks import Framework
+from ._results import (
+    WrongFormError,
+    call_form,
+    copies_of,
+    pair_of,
+    read_result,
+    require_dtype,
+    require_shapes,
+    require_unchanged,
+)
 from ._word import Call, Word
 
 Floats = NDArray[np.float64]
@@ -63,7 +73,8 @@ class Observation:
         finals: final states `[calls,N,H,K,V]`.
         error: what it raised, or what is wrong with what it returned, in a line; empty if nothing.
         refused: whether it said that it does not implement this (`NotImplementedError`).
-        returned: what it must return instead, where it raised nothing but returned something of another form; else empty.
+        returned: what it must return or do instead, where it returned something of another form, changed an argument, or raised
+            something that is no `Exception`; else empty.
     """
 
     o: Floats
@@ -95,14 +106,6 @@ class Signature:
     def gates(self) -> tuple[str, ...]:
         """The parameters in which it is given gates, each tested by itself; `g` alone where none is named."""
         return tuple(g for g in GATES if g in self.names) or ("g",)
-
-
-class WrongFormError(Exception):
-    """What a function returned has another form than (o, final_state); `rule` says what it must return, for all words alike."""
-
-    def __init__(self, found: str, rule: str) -> None:
-        super().__init__(found)
-        self.rule = rule
 
 
 def signature_of(function: Function) -> Signature:
@@ -175,62 +178,37 @@ def observe(
         before = start if call.after < 0 else returned[call.after]
         if "initial_state" in signature.names or before is not None:
             arguments["initial_state"] = before
+        copies = copies_of(arguments, framework)
         try:
-            outputs, final = _pair(function(**arguments))
-            returned.append(final)
-            found, last = framework.read(outputs), framework.read(final)
-            _require_shapes(word, found, last, (B, call.end - call.start, H, V))
+            result = function(**arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            refused = isinstance(error, NotImplementedError)
+            return Observation(o, finals, _line_of(error), refused, call_form(error))
+        try:
+            outputs, final = pair_of(result)
+            found = read_result(outputs, "outputs", FORMATS[contract.outputs], framework)
+            last = read_result(final, "final states", FORMATS[contract.state], framework)
+            require_shapes(word, found, last, call.end - call.start)
+            require_dtype(outputs, "outputs", "outputs", FORMATS[contract.outputs], framework)
+            require_dtype(final, "final states", "state", FORMATS[contract.state], framework)
+            require_unchanged(arguments, copies, last, framework)
         except WrongFormError as error:
             return Observation(o, finals, str(error), returned=error.rule)
-        except Exception as error:
-            line = " ".join(str(error).split())
-            shown = line if len(line) <= 120 else line[:117] + "..."
-            return Observation(
-                o, finals, f"{type(error).__name__}: {shown}", isinstance(error, NotImplementedError)
-            )
+        returned.append(final)
         o[:, call.start : call.end], finals[i] = found, last
     return Observation(o, finals)
 
 
-def _pair(result: Any) -> tuple[Any, Any]:
-    """Outputs and final state of what a function returned."""
-    if not isinstance(result, tuple | list):
-        raise WrongFormError(
-            f"it returns one {type(result).__name__}, not a pair",
-            "it returns no pair: a function must return (o, final_state), in this order",
-        )
-    if len(result) != 2:
-        raise WrongFormError(
-            f"it returns {len(result)} values instead of two",
-            "it returns another number of values than two: a function must return (o, final_state)",
-        )
-    if result[1] is None:
-        raise WrongFormError(
-            "it returns no final state",
-            "it returns None as the final state: a function must return (o, final_state) with a state of [N, H, K, V]; some "
-            "functions do so only with an argument such as output_final_state=True",
-        )
-    return result[0], result[1]
-
-
-def _require_shapes(word: Word, outputs: Floats, final: Floats, expected: tuple[int, ...]) -> None:
-    """`WrongFormError` for arrays of other shapes, with what the shape looks like."""
-    N, B, H, K, V = word.shape
-    if outputs.shape != expected:
-        found = f"outputs have shape {list(outputs.shape)} instead of {list(expected)}"
-        raise WrongFormError(found, "outputs have another shape than [B, T, H, V]")
-    state = (N, H, K, V)
-    if final.shape == state:
-        return
-    rule = "final states have another shape than [N, H, K, V]"
-    if final.shape == (N, H, V, K):
-        rule = "final states are transposed: they must be [N, H, K, V], and these are [N, H, V, K]; initial states likewise"
-    elif word.cu_seqlens is not None and final.shape == (B, H, K, V):
-        rule = (
-            "the function ignores cu_seqlens: with packed sequences there must be a final state for each of them, [N, H, K, V], not for "
-            "each row of the batch"
-        )
-    raise WrongFormError(f"final states have shape {list(final.shape)} instead of {list(state)}", rule)
+def _line_of(error: BaseException) -> str:
+    """What a function raised, in one line."""
+    try:
+        line = " ".join(str(error).split())
+    except Exception:  # an exception of its own, whose text cannot be made
+        line = ""
+    shown = line if len(line) <= 120 else line[:117] + "..."
+    return f"{type(error).__name__}: {shown}"
 
 
 def _arguments(

@@ -46,22 +46,40 @@ class Framework:
         """
         exact = in_float64(round_array(numbers, target))
         if self.name == "numpy":
-            return exact.astype(NUMPY_DTYPES[target.name])
-        with needed_by("a test of a function of torch"):
-            import torch
-        dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}
-        return torch.from_numpy(np.ascontiguousarray(exact)).to(dtype[target.name]).to(self.device)
+            return exact.astype(self.dtype_of(target))
+        torch = _torch()
+        return torch.from_numpy(np.ascontiguousarray(exact)).to(self.dtype_of(target)).to(self.device)
+
+    def dtype_of(self, target: Format) -> Any:
+        """The dtype of the framework's arrays in a format; of numpy's in bf16, float32."""
+        if self.name == "numpy":
+            return np.dtype(NUMPY_DTYPES[target.name])
+        torch = _torch()
+        return {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}[
+            target.name
+        ]
+
+    @property
+    def kind_of_array(self) -> type[Any]:
+        """The type of the framework's arrays."""
+        kind: type[Any] = np.ndarray if self.name == "numpy" else _torch().Tensor
+        return kind
 
     def integers(self, numbers: tuple[int, ...]) -> Any:
         """A vector of int64."""
         if self.name == "numpy":
             return np.array(numbers, dtype=np.int64)
-        with needed_by("a test of a function of torch"):
-            import torch
+        torch = _torch()
         return torch.tensor(numbers, dtype=torch.int64, device=self.device)
 
     def read(self, array: Any) -> NDArray[np.float64]:
         """What a function returned, in float64, copied."""
-        if self.name == "torch" and hasattr(array, "detach"):
+        if self.name == "torch":
             return np.array(array.detach().double().cpu().numpy(), dtype=np.float64)
         return np.array(array, dtype=np.float64)
+
+
+def _torch() -> Any:
+    with needed_by("a test of a function of torch"):
+        import torch
+    return torch
