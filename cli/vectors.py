@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,9 @@ from ..foundation._errors import InputError
 from .help import FORMATS, GENERAL, MODELS
 from .options import Json
 from .output import print_columns, print_json, print_sentence, print_table, say_written, show_work
+
+SECONDS = 600
+"""The most time that a test may take, where nothing else is said."""
 
 
 def register(app: typer.Typer) -> None:
@@ -63,11 +67,21 @@ def vectors(
         ),
     ] = None,
     device: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAME", rich_help_panel=GENERAL, help="Device of torch's tensors, such as cuda."
+            metavar="NAME",
+            rich_help_panel=GENERAL,
+            help="Device of torch's tensors, such as cuda. The default is cpu.",
         ),
-    ] = "cpu",
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            rich_help_panel=GENERAL,
+            help=f"The most time that the test may take, imports and compilation included. The default is {SECONDS}.",
+        ),
+    ] = None,
     inputs: Annotated[str | None, _format("Format of queries, keys and values. The default is fp32.")] = None,
     beta: Annotated[str | None, _format("Format of beta. The default is fp32.")] = None,
     gates: Annotated[
@@ -91,25 +105,53 @@ def vectors(
     The words are inputs whose outputs and final states are known to the last bit, in every order of summation. With --test,
     each family of words gets a verdict, which names the formats that it is about and the likely cause of a failure. Words
     with numbers that the stated formats cannot represent are not run. The exit status is 1 if a word fails, or if none was run;
-    it is 0 if no word that was run fails, and the headline then says how many were not run, and why. Without OUT and --test,
-    the families and the public implementations are listed.
+    it is 0 if no word that was run fails, and the headline then says how many were not run, and why. It is 2 if the function
+    ends or crashes the process, or does not end. Without OUT and --test, the families and the public implementations are listed.
 
     \b
     Examples:
       mirrormata vectors vectors.safetensors
       mirrormata vectors --test numpy/plain --family beta-fine,state-fine
     """
+    stated = {
+        "inputs": inputs, "beta": beta, "gates": gates, "state": state, "products": products, "sums": sums,
+        "outputs": outputs,
+    }  # fmt: skip
+    others = {
+        "operator": operator, "family": family, "framework": framework, "device": device, "max-seconds": max_seconds,
+    }  # fmt: skip
+    if test is None:
+        _refuse_options_of_tests({**others, **stated})
     if output is not None:
         _write(output, as_json and test is None)
     if test is not None:
-        stated = {
-            "inputs": inputs, "beta": beta, "gates": gates, "state": state, "products": products,
-            "sums": sums, "outputs": outputs or inputs,
-        }  # fmt: skip
+        stated["outputs"] = outputs or inputs
         given = {name: value for name, value in stated.items() if value is not None}
-        _test(test, operator, family, framework, device, given, as_json)
+        _test(
+            test,
+            operator,
+            family,
+            framework,
+            device or "cpu",
+            given,
+            SECONDS if max_seconds is None else max_seconds,
+            as_json,
+        )
     elif output is None:
         _list(as_json)
+
+
+def _refuse_options_of_tests(given: dict[str, str | float | None]) -> None:
+    """Options that are about a test are an error without one; unknown families are told the families all the same."""
+    from ..kernels.vectors._check import require_families
+
+    if isinstance(given["family"], str):
+        require_families([part.strip() for part in given["family"].split(",")])
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"--{name} {value}: it is about the test of a function; name one with --test, or leave it out"
+            )
 
 
 def _write(output: str, as_json: bool) -> None:
@@ -129,33 +171,31 @@ def _test(
     framework: str | None,
     device: str,
     formats: dict[str, str],
+    max_seconds: float,
     as_json: bool,
 ) -> None:
-    from dataclasses import replace
+    from ..kernels.vectors._check import require_known
+    from ..kernels.vectors._child import Request, check_in_child, contract_of
+    from ..kernels.vectors._runners import find_runner, require_gpu
 
-    from ..kernels.vectors._calling import Contract
-    from ..kernels.vectors._check import check_vectors
-    from ..kernels.vectors._runners import find_runner, load_function, require_gpu
-
+    if not 0 < max_seconds < math.inf:
+        raise InputError(f"--max-seconds {max_seconds:g}: give a number of seconds above 0")
     runner = find_runner(name)
     if runner is not None and operator not in (None, runner.operator):
         raise InputError(
             f"--operator {operator}: {name} is an implementation of {runner.operator}; leave it out"
         )
+    families = None if family is None else [part.strip() for part in family.split(",")]
+    request = Request(name, operator, framework, device, formats, families)
+    require_known(
+        operator or ("gated_delta_rule" if runner is None else runner.operator),
+        contract_of(request),
+        families,
+    )
     if runner is not None and runner.on_gpu:
         require_gpu(name, device)
-    function = load_function(name) if runner is None else runner.load()
-    contract = replace(Contract() if runner is None else runner.contracts[0], **formats)
-    families = None if family is None else [part.strip() for part in family.split(",")]
     with show_work("running words"):
-        report = check_vectors(
-            function,
-            operator or ("gated_delta_rule" if runner is None else runner.operator),
-            contract=contract,
-            framework=framework or ("torch" if runner is None else runner.framework),
-            device=device,
-            families=families,
-        )
+        report = check_in_child(request, max_seconds)
     if as_json:
         print_json({"function": name, **report.as_dict()})
     else:

@@ -8,6 +8,7 @@
     _check        a function held to the words: a verdict for each family, with the likely cause (`_causes`, `_diagnosis`)
     _report       verdicts, and what they say together
     _results      the form of what a function returned, and arguments that it must not change
+    _child        a test in a process of its own
     _file         the words as a `.safetensors` file
     _runners      public implementations with the signature that is tested
 

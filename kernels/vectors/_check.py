@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from ...foundation._arguments import show_value
+from ...foundation._arguments import show_typed, show_value
 from ...foundation._errors import InputError
 from ._calling import Contract, Function, lacking, observe, signature_of
 from ._compare import Asked, Asking, agrees, first_wrong, name_of
@@ -49,7 +49,8 @@ def check_vectors(
         The verdicts.
 
     Raises:
-        InputError: there is no such operator, format, framework or family, or the operator has no words of a family.
+        InputError: there is no such operator, format, framework, device or family, the operator has no words of a family, or
+            the function cannot be called or has no signature.
 
     Examples:
         >>> from mirrormata.kernels import check_vectors
@@ -59,8 +60,10 @@ def check_vectors(
         '1 of 1 family fails: no-tokens'
     """
     contract = Contract() if contract is None else contract
-    _refuse_unknown(operator, contract, families)
+    require_known(operator, contract, families)
     asking = Asking(function, operator, contract, Framework(framework, device))
+    _require_function(function)
+    asking.framework.require_device()
     own = families_of(operator)
     chosen = [f for f in FAMILIES if f.name in (own if families is None else families)]
     asked, skipped = _ask(asking, chosen)
@@ -73,7 +76,17 @@ def check_vectors(
     )
 
 
-def _refuse_unknown(operator: str, contract: Contract, families: Sequence[str] | None) -> None:
+def require_known(operator: str, contract: Contract, families: Sequence[str] | None) -> None:
+    """Refuse names of an operator, formats or families that there are not.
+
+    Args:
+        operator: see `check_vectors`.
+        contract: likewise.
+        families: likewise.
+
+    Raises:
+        InputError: there is no such operator, format or family, or the operator has no words of a family.
+    """
     if operator not in OPERATORS:
         raise InputError(f"operator {show_value(operator)}: it is one of {', '.join(OPERATORS)}")
     for name, chosen in asdict(contract).items():
@@ -83,14 +96,39 @@ def _refuse_unknown(operator: str, contract: Contract, families: Sequence[str] |
             raise InputError(f"{name} 'tf32': only products are rounded to it; no array has it as its dtype")
     if contract.sums not in ("fp32", "fp64"):
         raise InputError(f"sums {show_value(contract.sums)}: the words are exact in sums of fp32 or fp64")
-    known = [f.name for f in FAMILIES]
+    require_families(families or ())
     for name in families or ():
-        if name not in known:
-            raise InputError(f"family {show_value(name)}: it is one of {', '.join(known)}")
         if name not in families_of(operator):
             raise InputError(
                 f"family {show_value(name)}: it has no words for {operator}, which has those of {', '.join(families_of(operator))}"
             )
+
+
+def _require_function(function: Any) -> None:
+    """Refuse what cannot be called by keyword."""
+    if not callable(function):
+        raise InputError(f"function {show_typed(function)}: give a function that returns (o, final_state)")
+    try:
+        signature_of(function)
+    except Exception:
+        raise InputError(
+            f"function {show_value(function)}: its signature cannot be read; call it in a function with the named parameters q, k, v, ..."
+        ) from None
+
+
+def require_families(families: Sequence[str]) -> None:
+    """Refuse names of families that there are not.
+
+    Args:
+        families: names.
+
+    Raises:
+        InputError: there is no family of such a name; the line lists those that there are.
+    """
+    known = [f.name for f in FAMILIES]
+    for name in families:
+        if name not in known:
+            raise InputError(f"family {show_value(name)}: it is one of {', '.join(known)}")
 
 
 Skipped = dict[str, list[tuple[str, str]]]

@@ -39,6 +39,26 @@ class Framework:
         if self.name == "numpy" and self.device != "cpu":
             raise InputError(f"device {show_value(self.device)}: arrays of numpy are on the cpu")
 
+    def require_device(self) -> None:
+        """Refuse a device of torch's tensors on which there can be none.
+
+        Raises:
+            InputError: torch does not know the device, this machine has none, or tensors on it have no numbers.
+        """
+        if self.name == "numpy":
+            return
+        if self.device.partition(":")[0] == "meta":
+            raise InputError(
+                "device 'meta': tensors on it have no numbers; name another one, such as cpu or cuda"
+            )
+        torch = _torch()
+        try:
+            torch.zeros(1, device=self.device).cpu()
+        except Exception:
+            raise InputError(
+                f"device {show_value(self.device)}: torch can make no tensor on it here; name another one, such as cpu or cuda"
+            ) from None
+
     def make(self, numbers: Exact, target: Format) -> Any:
         """An array of a format's dtype; the numbers are rounded to it if it does not hold them.
 

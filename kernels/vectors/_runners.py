@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from ...foundation._arguments import show_error, show_value
-from ...foundation._errors import InputError, MissingExtraError
+from ...foundation._errors import InputError, MirrormataError, MissingExtraError
 from ...foundation._extras import EXTRAS, needed_by
 from ._calling import Contract, Function
 
@@ -79,6 +79,25 @@ def require_gpu(name: str, device: str) -> None:
         raise InputError(f"{name}: it needs a GPU; name it as the device, such as cuda")
 
 
+def load_runner(runner: Runner) -> Function:
+    """The function of a public implementation.
+
+    Args:
+        runner: the implementation.
+
+    Raises:
+        InputError: what it needs is not installed, or another version is.
+    """
+    try:
+        return runner.load()
+    except (MirrormataError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InputError(
+            f"{runner.name}: it cannot be loaded: {show_error(error)}; look at the versions of {', '.join(runner.packages)}"
+        ) from None
+
+
 def load_function(name: str) -> Function:
     """The function that `module:function` names.
 
@@ -104,9 +123,12 @@ def load_function(name: str) -> Function:
             sys.path.remove(here)
         raise
     for part in path.split("."):
-        if not hasattr(found, part):
-            raise InputError(f"{show_value(name)}: {module} has no {path}")
-        found = getattr(found, part)
+        try:
+            found = getattr(found, part)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a module's own __getattr__ may raise anything
+            raise InputError(f"{show_value(name)}: {module} has no {path}") from None
     if not callable(found):
         raise InputError(f"{show_value(name)}: {path} is no function")
     function: Function = found
@@ -125,9 +147,9 @@ def _module(name: str, what: str) -> Any:
         raise InputError(
             f"{what}: no module {error.name or name} in {os.getcwd()} or among the installed packages; go to its folder, or install it"
         ) from None
-    except MissingExtraError:
+    except (MissingExtraError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # SystemExit as well
         raise InputError(f"{what}: {name} cannot be imported: {show_error(error)}") from error
 
 

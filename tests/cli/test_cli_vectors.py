@@ -134,3 +134,94 @@ def test_formats_have_a_heading_of_their_own(call: Any) -> None:
     shown = call("vectors", "--help").out
     assert "Formats that the function states" in shown
     assert "The model" not in shown
+
+
+HOSTILE = """
+import os, signal, sys, time
+from mirrormata.kernels.vectors._plain import plain_delta_rule
+
+def _after(act):
+    def run(q, k, v, beta, scale):
+        act()
+        return plain_delta_rule(q, k, v, beta, scale=scale)
+    return run
+
+leaves = _after(lambda: os._exit(0))
+exits = _after(lambda: sys.exit(0))
+crashes = _after(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+loops = _after(lambda: time.sleep(1000))
+prints = _after(lambda: print("from the function"))
+reads = _after(lambda: sys.stdin.read())
+number = 3
+def __getattr__(name):
+    raise RuntimeError(name)
+class Unreadable:
+    __signature__ = 3
+    def __call__(self): ...
+unreadable = Unreadable()
+"""
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    (tmp_path / "hostile.py").write_text(HOSTILE)
+    (tmp_path / "leaves_early.py").write_text("raise SystemExit(0)\n")
+    (tmp_path / "leaves_at_once.py").write_text("import os\nos._exit(0)\n")
+    (tmp_path / "no_python.py").write_text("def f(:\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return ("vectors", "--operator", "delta_rule", "--framework", "numpy", "--family", "scale")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("hostile:leaves", "hostile:leaves: the process that tested it ended with exit status 0 before there was a verdict"),
+        ("hostile:crashes", "was ended by SIGSEGV before there was a verdict"),
+        ("hostile:number", "number is no function"),
+        ("hostile:nothing", "hostile has no nothing"),
+        ("hostile:unreadable", "its signature cannot be read"),
+        ("leaves_early:f", "leaves_early cannot be imported: SystemExit (0)"),
+        ("leaves_at_once:f", "ended with exit status 0"),
+        ("no_python:f", "no_python cannot be imported: SyntaxError"),
+    ],
+)  # fmt: skip
+def test_a_function_that_ends_the_process_is_one_line(
+    name: str, message: str, hostile: tuple[str, ...], call: Any
+) -> None:
+    assert message in call(*hostile, "--test", name, "--json").error
+
+
+def test_a_function_that_never_ends_meets_the_limit(hostile: tuple[str, ...], call: Any) -> None:
+    error = call(*hostile, "--test", "hostile:loops", "--max-seconds", "2").error
+    assert "hostile:loops: it has not ended after 2 seconds (--max-seconds); raise the limit" in error
+    assert "above 0" in call(*hostile, "--test", "hostile:loops", "--max-seconds", "nan").error
+
+
+def test_what_a_function_prints_is_not_in_the_result(hostile: tuple[str, ...], call: Any) -> None:
+    assert call(*hostile, "--test", "hostile:prints", "--json").json["passed"]
+    assert call(*hostile, "--test", "hostile:reads", "--json").json["passed"]  # there is nothing to read
+    left = call(*hostile, "--test", "hostile:exits", "--json")
+    assert left.status == 1
+    assert "it raises SystemExit" in left.json["overall"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("OUT", "--inputs", "bf16"), "--inputs bf16: it is about the test of a function; name one with --test"),
+        (("OUT", "--max-seconds", "3"), "--max-seconds 3.0: it is about the test"),
+        (("--device", "cuda"), "--device cuda: it is about the test"),
+        (("OUT", "--family", "scale"), "--family scale: it is about the test"),
+        (("--family", "zz"), "family 'zz': it is one of integers, tails"),
+        (("--test", "numpy/plain", "--family", "scale,"), "family '': it is one of integers, tails"),
+        (("--test", "mirrormata/torch/chunk", "--device", "nonsense"), "device 'nonsense': torch can make no tensor"),
+        (("--test", "mirrormata/torch/chunk", "--device", "meta"), "device 'meta': tensors on it have no numbers"),
+    ],
+)  # fmt: skip
+def test_options_without_a_meaning_are_refused(
+    arguments: tuple[str, ...], message: str, call: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "y.safetensors"
+    given = [str(out) if x == "OUT" else x for x in arguments]
+    assert message in call("vectors", *given).error
+    assert not out.exists()

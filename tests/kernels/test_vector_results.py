@@ -14,6 +14,7 @@ from mirrormata.kernels import Contract, check_vectors
 from mirrormata.kernels.vectors._plain import plain_delta_rule
 from mirrormata.kernels.vectors._report import VectorReport, VectorVerdict
 
+RIGHT: Callable[..., Any] = plain_delta_rule
 FAMILIES = ("scale", "initial-state", "packed", "gates")
 
 
@@ -31,12 +32,12 @@ def returning(
 
     def run(q: Any, k: Any, v: Any, beta: Any, g: Any = None, initial_state: Any = None, cu_seqlens: Any = None, scale: Any = 1) -> Any:  # fmt: skip
         arguments = (q, k, v, beta, g, initial_state, cu_seqlens)
-        copies = [None if x is None else x.copy() for x in arguments]
+        copies: list[Any] = [None if x is None else x.copy() for x in arguments]
         if before is not None:
             before(
                 dict(zip(("q", "k", "v", "beta", "g", "initial_state", "cu_seqlens"), arguments, strict=True))
             )
-        result = plain_delta_rule(*copies, scale=scale)
+        result = RIGHT(*copies, scale=scale)
         return result if change is None else change(*result)
 
     return run
@@ -137,7 +138,7 @@ def test_an_argument_that_is_changed_is_named(name: str) -> None:
 
 def test_a_tensor_that_is_emptied_is_named() -> None:
     def run(q: Any, k: Any, v: Any, beta: Any, scale: Any) -> Any:
-        o, S = plain_delta_rule(*(x.numpy().copy() for x in (q, k, v, beta)), scale=scale)
+        o, S = RIGHT(*(x.numpy().copy() for x in (q, k, v, beta)), scale=scale)
         beta.resize_(0)
         return torch.from_numpy(o), torch.from_numpy(S)
 
