@@ -9,7 +9,7 @@
     _report       verdicts, and what they say together
     _results      the form of what a function returned, and arguments that it must not change
     _child        a test in a process of its own
-    _file         the words as a `.safetensors` file
+    _file         the words as a `.safetensors` file (`_file_checks`: its digest, and what its metadata must say)
     _runners      public implementations with the signature that is tested
 
 Nothing here loads torch before a function of torch is tested.

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...foundation._errors import InputError
-from ...foundation._files import path_of, read_bytes, shown_path, write_bytes
+from ...foundation._files import parse_json, path_of, read_bytes, shown_path, write_bytes
 from ._exact import FORMATS, in_float64
 from ._families import FAMILIES, all_words, families_of
+from ._file_checks import UNSIGNED, digest_of, require_digest, require_sound
 from ._recurrence import answer_of, needs_of
 from ._word import OPERATORS, Word, can_run, float_arrays
 
-FORMAT = "mirrormata-vectors/2"
+FORMAT = "mirrormata-vectors/3"
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -24,7 +25,7 @@ def write_vectors(path: str | Path) -> int:
     """Write all words with their answers as a `.safetensors` file; the same bytes at each call.
 
     Every tensor `FAMILY/WORD/NAME` is float32 and exact, but for the gates' logarithms `g` (float64, rounded once) and
-    `cu_seqlens` (int64). The entry `mirrormata` of the metadata is JSON with `format`, `operators`, `must pass`,
+    `cu_seqlens` (int64). The entry `mirrormata` of the metadata is JSON with `format`, `sha256`, `operators`, `must pass`,
     `families` and `words`.
 
     Args:
@@ -55,13 +56,16 @@ def write_vectors(path: str | Path) -> int:
         tensors |= {f"{word.family}/{word.name}/{name}": x for name, x in arrays_of(word).items()}
     about = {
         "format": FORMAT,
+        "sha256": UNSIGNED,
         "operators": dict(OPERATORS),
         "must pass": {name: families_of(name) for name in OPERATORS},
         "families": {f.name: {"holds": f.holds, "sees alone": f.alone} for f in FAMILIES},
         "words": [facts_of(word) for word in words],
     }
     # one entry only: the order of several would change from run to run
-    write_bytes(file, save(tensors, metadata={"mirrormata": json.dumps(about)}))
+    text = json.dumps(about)
+    signed = text.replace(UNSIGNED, digest_of(text, tensors))
+    write_bytes(file, save(tensors, metadata={"mirrormata": signed}))
     return len(words)
 
 
@@ -75,7 +79,7 @@ def read_vectors(path: str | Path) -> tuple[list[dict[str, Any]], dict[str, Arra
         What the metadata say of each word, and the arrays of each word by `FAMILY/WORD`, then by their own names.
 
     Raises:
-        InputError: it is no such file.
+        InputError: it is no such file, its digest is that of something else, or its metadata do not fit its tensors.
 
     Examples:
         >>> import tempfile
@@ -86,25 +90,32 @@ def read_vectors(path: str | Path) -> tuple[list[dict[str, Any]], dict[str, Arra
         >>> facts[0]["family"], arrays["scale/scale=1"]["q"].shape
         ('integers', (1, 5, 1, 4))
     """
-    from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    data = read_bytes(path)
+    data, shown = read_bytes(path), shown_path(path)
+    no_vectors = f"{shown}: no file of vectors; `mirrormata vectors` writes one"
     try:
         length = int.from_bytes(data[:8], "little")
-        about = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["mirrormata"])
+        text = parse_json(data[8 : 8 + length].decode("utf-8"), shown)["__metadata__"]["mirrormata"]
+        about = parse_json(text, shown)
         tensors = load(data)
-    except (SafetensorError, ValueError, KeyError, TypeError):
-        raise InputError(f"{shown_path(path)}: no file of vectors; `mirrormata vectors` writes one") from None
+    except Exception:  # whatever safetensors raises where a header is wrong
+        raise InputError(no_vectors) from None
+    if not isinstance(about, dict):
+        raise InputError(no_vectors)
     if about.get("format") != FORMAT:
-        raise InputError(
-            f"{shown_path(path)}: its format is not {FORMAT}; write it again with `mirrormata vectors`"
-        )
+        raise InputError(f"{shown}: its format is not {FORMAT}; write it again with `mirrormata vectors`")
     arrays: dict[str, Arrays] = {}
     for name, x in tensors.items():
         word, _, own = name.rpartition("/")
         arrays.setdefault(word, {})[own] = x
-    return about["words"], arrays
+    try:
+        require_digest(text, about, tensors)
+        require_sound(about, arrays)
+    except InputError as error:
+        raise InputError(f"{shown}: {error}; write it again with `mirrormata vectors`") from None
+    words: list[dict[str, Any]] = about["words"]
+    return words, arrays
 
 
 def arrays_of(word: Word) -> Arrays:
