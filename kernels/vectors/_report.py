@@ -67,7 +67,7 @@ class VectorVerdict:
         """The likely cause with the first wrong entry, and why words were not run."""
         parts = []
         if self.cause and self.verdict != NOT_RUN:
-            parts.append(("behaves exactly like: " if self.known else "") + self.cause)
+            parts.append(("behaves like: " if self.known else "") + self.cause)
         if self.first:
             parts.append(f"first, {self.first}")
         if self.verdict == PARTIAL:
