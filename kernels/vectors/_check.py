@@ -37,7 +37,9 @@ def check_vectors(
             and `rwkv7`, whose u and z are as in `rank_one_scan`. Words that need a parameter which it lacks are not run; without
             `scale` it is taken to multiply by K^-1/2. With `a` it is given gates, with `g` their natural logarithms, with both it
             is tested twice. With `**kwargs` it is taken to have every parameter, and gates come as `g` unless `a` is named. A
-            function that does not implement something raises `NotImplementedError`.
+            function that does not implement something raises `NotImplementedError`; anything else that it raises is a failure, but
+            for `KeyboardInterrupt`, which goes through. It leaves its arguments as they are, and returns o in the format of the
+            outputs and the final state in that of the state.
         operator: `delta_rule`, `gated_delta_rule`, `delta_product`, `kda`, `rwkv7` or `scalar_gate`.
         contract: the formats in which the function says that it computes; by default float32 throughout. Arrays of numpy in
             bf16 are arrays of float32 with values of bf16.
