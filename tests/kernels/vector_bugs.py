@@ -194,7 +194,7 @@ def rwkv7(
         left, right = (z[t], u[t]) if bug == "u and z exchanged" else (u[t], z[t])
         S = decayed + torch.outer(left, right @ reads) + torch.outer(k[t], v[t])
         outputs.append(q[t] @ (before if bug == "rwkv7 read before write" else S))
-    return torch.stack(outputs), S
+    return (torch.stack(outputs) if outputs else q.new_zeros(0, S.shape[1])), S
 
 
 def scalar(q: Tensor, k: Tensor, v: Tensor, a: Tensor, S: Tensor, bug: str = "") -> tuple[Tensor, Tensor]:
@@ -208,7 +208,7 @@ def scalar(q: Tensor, k: Tensor, v: Tensor, a: Tensor, S: Tensor, bug: str = "")
             S = decay * S
             S = S + torch.outer(k[t], v[t] - k[t] @ S if bug == "an error term" else v[t])
         outputs.append(q[t] @ S)
-    return torch.stack(outputs), S
+    return (torch.stack(outputs) if outputs else q.new_zeros(0, S.shape[1])), S
 
 
 def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) -> Callable[..., Any]:
