@@ -110,7 +110,7 @@ FAMILIES = (
         "products of keys, and entries of the inverse, of 9 to 12 bits, with coarse states",
         "products of keys, K K', rounded to a narrow format",
         "products of keys, or the inverse (I + L)^-1, are kept in a narrow format",
-        lambda: translated(delta.coefficients(), scalar=()),
+        lambda: translated(delta.coefficients(), rwkv7=delta.coefficients()[1:], scalar=()),
     ),
     Family(
         "initial-state",

@@ -61,15 +61,19 @@ def as_scalar_gate(word: Word) -> Word:
     )  # fmt: skip
 
 
-def translated(words: Sequence[Word], *, scalar: Sequence[Word] | None = None) -> list[Word]:
+def translated(
+    words: Sequence[Word], *, rwkv7: Sequence[Word] | None = None, scalar: Sequence[Word] | None = None
+) -> list[Word]:
     """Words of the delta rule with those of `rwkv7` and `scalar_gate` that they turn into.
 
     Args:
         words: the words.
+        rwkv7: the words of the delta rule that are translated for `rwkv7`; None: all of them.
         scalar: the words of the delta rule whose inputs are taken for `scalar_gate`; None: all of them.
     """
-    chosen = words if scalar is None else scalar
-    return [*words, *(as_rwkv7(word) for word in words), *(as_scalar_gate(word) for word in chosen)]
+    found = list(words)
+    found += [as_rwkv7(word) for word in (words if rwkv7 is None else rwkv7)]
+    return found + [as_scalar_gate(word) for word in (words if scalar is None else scalar)]
 
 
 def _exponents(word: Word) -> Exact:

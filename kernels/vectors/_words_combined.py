@@ -7,7 +7,7 @@ and the widths, and whether there are gates and an initial state. The tokens of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
@@ -99,15 +99,21 @@ def _story(random: Random, T: int, cell: Cell, *, additive: bool) -> list[Token]
     first = [] if cell.start else [write(0, signs, q={}), write(2, signs, q={}), fine]
     tokens = first[:T]
     for t in range(len(tokens), T):
-        query = READ if t % 2 else {0: 1, 1: 1, 3: -1}
-        kinds: list[Callable[[], Token]] = [
-            lambda q=query: Token({0: 1}, q=q),
-            lambda q=query: write(1, small(random, cell.V), q=q),
-            lambda q=query: swap(1, 3, q=q),
-            lambda q=query: Token({3: 1}, small(random, cell.V), Fraction(1, 2), q=q) if t < 8 else Token({0: 1}, q=q),
-        ]  # fmt: skip
-        tokens.append(random.choice(kinds)())
+        tokens.append(_change(random, t, cell.V))
     return _gated(random, tokens, cell)
+
+
+def _change(random: Random, t: int, V: int) -> Token:
+    """A token that leaves rows 0 and 2 as they are, and idles, overwrites, swaps or half overwrites among the others; halves are few."""
+    query = READ if t % 2 else {0: 1, 1: 1, 3: -1}
+    kind = random.choice(("idle", "write", "swap", "half" if t < 8 else "idle"))
+    if kind == "write":
+        return write(1, small(random, V), q=query)
+    if kind == "swap":
+        return swap(1, 3, q=query)
+    if kind == "half":
+        return Token({3: 1}, small(random, V), Fraction(1, 2), q=query)
+    return Token({0: 1}, q=query)
 
 
 def _gated(random: Random, tokens: list[Token], cell: Cell) -> list[Token]:
@@ -240,9 +246,10 @@ def fine_steps() -> list[Word]:
         ("n_h=3 1 at a time, gates", 3, (5,), (1, 2, 3, 4, 5), 1, 2, True, True),
     ):
         random = Random(f"fine steps {name}")
-        tokens = []
-        for _ in range(batch * heads):
-            tokens.append([token for n in lengths for token in _steps(random, n, n_h, fine, gated=gated)])
+        tokens = [
+            [token for n in lengths for token in _steps(random, n, n_h, fine, gated=gated)]
+            for _ in range(batch * heads)
+        ]
         N = batch if len(lengths) == 1 else len(lengths)
         calls = tuple(Call(a, b, i - 1) for i, (a, b) in enumerate(zip((0, *cuts), cuts, strict=False)))
         found.append(

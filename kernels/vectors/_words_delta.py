@@ -123,7 +123,7 @@ def inputs_fine() -> list[Word]:
         fine = 1 + Fraction(1, 2**m)
         tokens = {
             "query": [write(0, ones, q={}), write(1, ones, q={}), *idle(3, q={0: fine, 1: -1})],
-            "key": [Token({0: fine, 1: 1}, ones, 1, q=difference), *idle(4, q=difference)],
+            "key": [Token({0: fine, 1: 1}, ones, 1, q=difference), *[Token(q=difference)] * 4],
             "value": [
                 write(0, [fine, -fine, 1], q={}),
                 Token({0: 1, 1: 1}, ones, 1, q={1: 1}),
