@@ -199,7 +199,7 @@ FAMILIES = (
     Family(
         "scalar-gate",
         "gates and writes without an error term",
-        "an error term where there is none",
+        "a decay behind the write",
         "the order of decay, write and read",
         gates.scalar_gate,
     ),

@@ -189,9 +189,9 @@ def fine_heads() -> list[Word]:
 def fine_long() -> list[Word]:
     """More than 64 tokens in one call, from an initial state of 14 bits that stays to the end."""
     cells = [
-        Cell("T=66", (66,), start=True),
+        Cell("T=66 H=2", (66,), heads=2, start=True),
         Cell("T=75, gates", (75,), start=True, gates="some"),
-        Cell("T=132 H=2, gates", (132,), heads=2, start=True, gates="some"),
+        Cell("T=132, gates", (132,), start=True, gates="some"),
     ]
     return _words("fine-long", cells)
 
@@ -213,7 +213,7 @@ def fine_scales() -> list[Word]:
         Cell("gates of 1, scale=1:8", (6,), gates="one", scale=Fraction(1, 8)),
         Cell("packed, scale=1", (5, 1, 4), start=True, scale=1),
         Cell("1 at a time, scale=1:4", (4,), (1, 2, 3, 4), start=True, gates="some", scale=Fraction(1, 4)),
-        Cell("B=2 H=2 T=67, scale=1", (67,), batch=2, heads=2, scale=1),
+        Cell("B=2 H=2 T=7, scale=1", (7,), batch=2, heads=2, scale=1),
     ]
     return _words("fine-scales", cells)
 

@@ -225,8 +225,9 @@ def scalar(q: Tensor, k: Tensor, v: Tensor, a: Tensor, S: Tensor, bug: str = "")
 
 @dataclass(frozen=True)
 class Place:
-    """Where one head of one sequence is computed: tokens of the sequence in this call, its row of the batch, and how the call is made."""
+    """Where one head of one sequence is computed: how many tokens the call and the sequence have, which row it is, and what is given."""
 
+    call: int
     tokens: int
     row: int
     packed: bool
@@ -234,16 +235,19 @@ class Place:
 
 
 PATHS: dict[str, tuple[str, Callable[[Place], bool]]] = {
-    "single token forgets": ("single token forgets", lambda here: here.tokens == 1),
+    "single token forgets": ("single token forgets", lambda here: here.call == 1),
     "state to bf16 in packed calls": ("state to bf16", lambda here: here.packed),
-    "state to bf16 in calls of one token": ("state to bf16", lambda here: here.tokens == 1),
+    "state to bf16 in calls of one token": ("state to bf16", lambda here: here.call == 1),
     "state to bf16 in later rows": ("state to bf16", lambda here: here.row > 0),
     "state to bf16 where gates are given": ("state to bf16", lambda here: here.gated),
     "beta to bf16 where gates are given": ("beta to bf16", lambda here: here.gated),
-    "gate late in calls of one token": ("decay last", lambda here: here.tokens == 1),
+    "gate late in calls of one token": ("decay last", lambda here: here.call == 1),
     "later rows read before the write": ("rwkv7 read before write", lambda here: here.row > 0),
     "later rows are decayed behind": ("write is decayed", lambda here: here.row > 0),
-    "initial state ignored beyond 64 tokens": ("initial state ignored", lambda here: here.tokens > CHUNK),
+    "initial state ignored beyond 64 tokens": (
+        "initial state ignored",
+        lambda here: here.tokens > CHUNK and not here.packed,
+    ),
 }
 """Errors of one path: what the function of a head does, and where."""
 
@@ -320,7 +324,7 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
                 row = 0 if bug == "beta of the first row" else b
                 if bug == "rows beyond the third as the third":
                     row = min(b, 2)
-                place = Place(j - i, b, cu_seqlens is not None, g is not None)
+                place = Place(T, j - i, b, cu_seqlens is not None, g is not None)
                 inner, taken = PATHS.get(bug, (bug, lambda here: True))
                 inner = inner if taken(place) else ""
                 tokens, rows = slice(i, j), slice(i * householders, j * householders)
@@ -458,7 +462,7 @@ BUGS = (
     Bug("z reads after the decay", "AiDotNet#895", rwkv7, "z reads the state after its decay", ("rwkv7",), "rwkv7"),
     Bug("u and z exchanged", "AiDotNet#895", rwkv7, "which of u and z writes", ("rwkv7",), "rwkv7", known=False),
     Bug("rwkv7 read before write", "a read of RWKV-6", rwkv7, "read before", ("rwkv7",), "rwkv7"),
-    Bug("an error term", "the delta rule in place of Mamba-2", scalar, "decay, write and read", ("scalar-gate",), "scalar_gate", known=False),
+    Bug("an error term", "the delta rule in place of Mamba-2", scalar, "as the delta rule does", ("scalar-gate",), "scalar_gate"),
     Bug("write is decayed", "decay behind the write", scalar, "after the write", ("scalar-gate",), "scalar_gate"),
     Bug("rwkv7: scale ignored", RWKV, rwkv7, "the scale is ignored", ("scale", "fine-scales"), "rwkv7", plants="scale ignored"),
     Bug("rwkv7: inputs to bf16", RWKV, rwkv7, "queries, keys and values are rounded to bf16", ("inputs-fine",), "rwkv7", plants="inputs to bf16"),
@@ -467,7 +471,7 @@ BUGS = (
     Bug("rwkv7: states carried over", RWKV, rwkv7, "carried over the bounds", ("packed",), "rwkv7", plants="states carried over"),
     Bug("rwkv7: later rows read before the write", RWKV, rwkv7, "heads, or rows of the batch", ("heads", "fine-heads"), "rwkv7", known=False, plants="later rows read before the write"),
     Bug("rwkv7: tokens from 64 on", RWKV, rwkv7, "does not fill its chunk", ("tails", "fine-long"), "rwkv7", known=False, plants="tokens from 64 on"),
-    Bug("rwkv7: no tokens give zero", RWKV, rwkv7, "zero is returned where there are no tokens", ("no-tokens",), "rwkv7", plants="no tokens give zero"),
+    Bug("rwkv7: no tokens give zero", RWKV, rwkv7, "the initial state is ignored", ("no-tokens",), "rwkv7", plants="no tokens give zero"),
     Bug("rwkv7: outputs to bf16", RWKV, rwkv7, "outputs are rounded to bf16", ("outputs-fine",), "rwkv7", plants="outputs to bf16"),
     Bug("scalar: scale ignored", SCALAR, scalar, "the scale is ignored", ("scale", "fine-scales"), "scalar_gate", plants="scale ignored"),
     Bug("scalar: inputs to bf16", SCALAR, scalar, "queries, keys and values are rounded to bf16", ("inputs-fine",), "scalar_gate", plants="inputs to bf16"),
@@ -480,17 +484,17 @@ BUGS = (
     Bug("beta to bf16 where gates are given", "a path of its own for gates", recurrent, "beta is rounded to bf16", ("unit-gates",)),
     Bug("inputs to tf32 where gates are given", "matrix units on float32", recurrent, "rounded to tf32", ("unit-gates",)),
     Bug("state to bf16 in packed calls", "a path of its own for cu_seqlens", recurrent, "the state is kept in bf16", ("fine-packed",)),
-    Bug("state to bf16 in calls of one token", "a decode path of its own", recurrent, "calls of one token", ("fine-decode",), known=False),
+    Bug("state to bf16 in calls of one token", "a decode path of its own", recurrent, "rounded to bf16", ("fine-decode",)),
     Bug("state to bf16 in later rows", "fla#671: results that depend on the batch", recurrent, "rows and heads behind the first", ("fine-heads",), known=False),
     Bug("rows beyond the third as the third", "fla#671: results that depend on the batch", recurrent, "rows and heads behind the first", ("fine-heads",), known=False),
     Bug("gate late in calls of one token", "a decode path of its own", recurrent, "gates of packed sequences, of single tokens", ("gated-calls", "fine-decode"), known=False),
     Bug("gates of the first head", "gates broadcast over heads", recurrent, "of heads or of rows", ("gated-calls", "fine-heads"), known=False),
     Bug("gates ignored in packed calls", "gates that are not passed on", recurrent, "gates of packed sequences", ("gated-calls", "fine-packed"), known=False),
     Bug("gates below 1/8 clamped", "a guard against underflow", recurrent, "where the gates are applied", ("gates",), known=False),
-    Bug("initial state ignored beyond 64 tokens", "a chunk path without it", recurrent, "an initial state, or gates, across chunks", ("fine-long",), known=False),
+    Bug("initial state ignored beyond 64 tokens", "a chunk path without it", recurrent, "the initial state is ignored", ("fine-long",)),
     Bug("columns beyond K", "a tile of values as wide as the keys", recurrent, "wider than keys", ("fine-widths",), known=False),
     Bug("columns beyond 32", "a tile of values narrower than V", recurrent, "wider than keys", ("fine-widths",), known=False),
-    Bug("scale ignored where gates are given", "a path of its own for gates", recurrent, "the scale is ignored", ("fine-scales",)),
+    Bug("scale ignored where gates are given", "a path of its own for gates", recurrent, "the scale is ignored", ("fine-scales",), known=False),
     Bug("beta of the first micro-step", "DeltaProduct", recurrent, "which beta belongs to which micro-step", ("fine-steps",), "delta_product", known=False),
 )  # fmt: skip
 """All of them; the list grows with reports."""
@@ -517,7 +521,7 @@ ALONE = {
     "delta-product": "gate each micro-step",
     "channel-gates": "gate along values",
     "rwkv7": "z reads after the decay",
-    "scalar-gate": "an error term",
+    "scalar-gate": "write is decayed",
     "unit-gates": "inputs to tf32 where gates are given",
     "gated-calls": "gate late in calls of one token",
     "fine-packed": "state to bf16 in packed calls",
