@@ -369,7 +369,10 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
 
 @dataclass(frozen=True)
 class Bug:
-    """A re-created error: its name, where it was reported, the function of a head, what must be seen, the operator, what is planted."""
+    """A re-created error: its name, where it was reported, the function of a head, what must be seen, the operator, what is planted.
+
+    `passes` names families that are run too, and pass, where their words tell the cause from another one.
+    """
 
     name: str
     source: str
@@ -379,6 +382,7 @@ class Bug:
     operator: str = "gated_delta_rule"
     known: bool = field(default=True)
     plants: str = ""
+    passes: tuple[str, ...] = ()
 
     @property
     def planted(self) -> str:
@@ -435,14 +439,14 @@ BUGS = (
     Bug("inclusive mask lost", "common", chunked, STRUCTURE, ("integers",), known=False),
     Bug("read before write", "common", recurrent, "read before the token's write", ("integers",)),
     Bug("fifth column lost", "a tile of values narrower than V", chunked, STRUCTURE, ("integers",), known=False),
-    Bug("initial state to bf16", "a cache in the inputs' dtype", recurrent, "initial state is rounded to bf16", ("initial-state",)),
+    Bug("initial state to bf16", "a cache in the inputs' dtype", recurrent, "initial state is rounded to bf16", ("initial-state",), passes=("state-fine",)),
     Bug("state read as [V, K]", "transposed layouts", recurrent, "read as [V, K]", ("initial-state",)),
     Bug("state returned as [V, K]", "transposed layouts", recurrent, "returned as [V, K]", ("integers",)),
     Bug("state as [V, K]", "transposed layouts on both sides", recurrent, "read and returned as [V, K]", ("initial-state",)),
     Bug("states carried over", "cu_seqlens ignored", recurrent, "carried over the bounds", ("packed",)),
     Bug("initial states reversed", "wrong index of a sequence", recurrent, "in reverse", ("packed",)),
     Bug("state in place", "llama.cpp#21681, tpu-inference#3412", recurrent, "changed in place", ("prefix",)),
-    Bug("no tokens give zero", "an empty prompt after a cached one", recurrent, "zero is returned where there are no tokens", ("no-tokens",)),
+    Bug("no tokens give zero", "an empty prompt after a cached one", recurrent, "zero is returned where there are no tokens", ("no-tokens",), passes=("initial-state",)),
     Bug("no tokens refused", "an empty prompt after a cached one", recurrent, "it raises an error", ("no-tokens",), known=False),
     Bug("beta of the first head", "fla#671: results that depend on the batch", recurrent, "first head are taken for all", ("heads",)),
     Bug("beta of the first row", "fla#671: results that depend on the batch", recurrent, "first row are taken for the whole", ("heads",)),
@@ -471,7 +475,7 @@ BUGS = (
     Bug("rwkv7: states carried over", RWKV, rwkv7, "carried over the bounds", ("packed",), "rwkv7", plants="states carried over"),
     Bug("rwkv7: later rows read before the write", RWKV, rwkv7, "heads, or rows of the batch", ("heads", "fine-heads"), "rwkv7", known=False, plants="later rows read before the write"),
     Bug("rwkv7: tokens from 64 on", RWKV, rwkv7, "does not fill its chunk", ("tails", "fine-long"), "rwkv7", known=False, plants="tokens from 64 on"),
-    Bug("rwkv7: no tokens give zero", RWKV, rwkv7, "the initial state is ignored", ("no-tokens",), "rwkv7", plants="no tokens give zero"),
+    Bug("rwkv7: no tokens give zero", RWKV, rwkv7, "zero is returned where there are no tokens", ("no-tokens",), "rwkv7", passes=("initial-state",), plants="no tokens give zero"),
     Bug("rwkv7: outputs to bf16", RWKV, rwkv7, "outputs are rounded to bf16", ("outputs-fine",), "rwkv7", plants="outputs to bf16"),
     Bug("scalar: scale ignored", SCALAR, scalar, "the scale is ignored", ("scale", "fine-scales"), "scalar_gate", plants="scale ignored"),
     Bug("scalar: inputs to bf16", SCALAR, scalar, "queries, keys and values are rounded to bf16", ("inputs-fine",), "scalar_gate", plants="inputs to bf16"),
@@ -494,7 +498,7 @@ BUGS = (
     Bug("initial state ignored beyond 64 tokens", "a chunk path without it", recurrent, "the initial state is ignored", ("fine-long",)),
     Bug("columns beyond K", "a tile of values as wide as the keys", recurrent, "wider than keys", ("fine-widths",), known=False),
     Bug("columns beyond 32", "a tile of values narrower than V", recurrent, "wider than keys", ("fine-widths",), known=False),
-    Bug("scale ignored where gates are given", "a path of its own for gates", recurrent, "the scale is ignored", ("fine-scales",), known=False),
+    Bug("scale ignored where gates are given", "a path of its own for gates", recurrent, "the scale of the outputs with gates", ("fine-scales",), known=False),
     Bug("beta of the first micro-step", "DeltaProduct", recurrent, "which beta belongs to which micro-step", ("fine-steps",), "delta_product", known=False),
 )  # fmt: skip
 """All of them; the list grows with reports."""
