@@ -264,25 +264,27 @@ def fine_steps() -> list[Word]:
 
 
 def _steps(random: Random, T: int, n_h: int, fine: Number, *, gated: bool) -> list[Token]:
-    """Tokens of several micro-steps: in the first one a beta of many bits, in the second one 3/2, else writes, swaps and betas of 0 and 2."""
+    """Tokens of micro-steps: writes and swaps with betas of 0, 1 and 2, and three with betas of 3/2, 1/2 and of many bits."""
+    special = {(0, n_h - 1): fine, (1, 0): Fraction(3, 2), (1, n_h - 1): Fraction(1, 2)}
     tokens = []
     for t in range(T):
-        steps: list[tuple[Mapping[int, Number], Number | list[Number], Number]] = []
-        for i in range(n_h):
-            a, b = random.sample(range(4), 2)
-            special = {(0, n_h - 1): fine, (1, 0): Fraction(3, 2), (1, n_h - 1): Fraction(1, 2)}.get((t, i))
-            if special is not None:
-                steps.append(({i % 4: 1}, small(random, 3), special))
-            else:
-                steps.append(
-                    random.choice((
-                        ({a: 1, b: -1}, 0, 1), ({a: 1}, small(random, 3), 1), ({a: 1}, small(random, 3), 0),
-                        ({a: 1}, [0, 1, -1], 2),
-                    ))
-                )  # fmt: skip
+        steps = [_step(random, i, special.get((t, i))) for i in range(n_h)]
         (k, v, beta), *more = steps
         tokens.append(Token(k, v, beta, -1 if gated and t in (1, 3) else 0, more=tuple(more)))
     return tokens
+
+
+def _step(random: Random, i: int, beta: Number | None) -> tuple[Mapping[int, Number], list[Number], Number]:
+    """Key, value and beta of a micro-step: a write with a given beta to a row of its own, or a swap or a write of a random one."""
+    if beta is not None:
+        return {i % 4: 1}, small(random, 3), beta
+    a, b = random.sample(range(4), 2)
+    kind = random.choice(("swap", "write", "idle", "reflect"))
+    if kind == "swap":
+        return {a: 1, b: -1}, [0, 0, 0], 1
+    if kind == "reflect":
+        return {a: 1}, [0, 1, -1], 2
+    return {a: 1}, small(random, 3), 1 if kind == "write" else 0
 
 
 def unit_gates(words: Sequence[Word]) -> list[Word]:

@@ -206,7 +206,7 @@ def rwkv7(
 
 def scalar(q: Tensor, k: Tensor, v: Tensor, a: Tensor, S: Tensor, bug: str = "") -> tuple[Tensor, Tensor]:
     """One head of `S <- a S + k v'`."""
-    outputs = []
+    outputs: list[Tensor] = []
     for t in range(q.shape[0]):
         decay = a[t, :, None]
         if bug == "write is decayed":
