@@ -79,7 +79,7 @@ FAMILIES = (
     ),
     Family(
         "state-fine",
-        "a state entry of 9, 13 or 17 bits that stays, for 8 to 136 tokens",
+        "a state entry of 9 to 17 bits that stays, for 8 to 136 tokens",
         "states rounded where a chunk begins",
         "the state is rounded on its way from token to token or from chunk to chunk",
         lambda: translated(delta.state_fine(), scalar=delta.added_state_fine()),
@@ -163,7 +163,7 @@ FAMILIES = (
     ),
     Family(
         "gates",
-        "gates of 1/2 to 1/8 before, between and on tokens that write, and across chunks",
+        "gates of 1/2 to 2^-10 before, between and on tokens that write, and across chunks",
         "logarithms of gates rounded to a narrow format",
         "where the gates are applied: before the error, and in both factors of a chunk's products",
         gates.gates,
