@@ -107,22 +107,25 @@ def test_our_references_pass_in_every_format(backend: str, mode: str, contract: 
 @pytest.mark.parametrize("mode", ["recurrent", "chunk", "scan"])
 def test_our_kernels_pass(mode: str) -> None:
     """All modes in float32: the interpreter has no bfloat16."""
-    families = ["beta-above-one", "beta-fine", "range", "outputs-fine", "inputs-fine", "coefficients", "initial-state",
-                "prefix", "no-tokens", "heads", "scale"]  # fmt: skip
-    families += ["fine-widths", "fine-scales"]
+    families = ["beta-fine", "range", "outputs-fine", "inputs-fine", "coefficients", "initial-state", "prefix", "no-tokens",
+                "heads", "scale", "fine-widths"]  # fmt: skip
     if mode != "scan":  # whose words would take a minute
-        families += [
-            "state-fine",
-            "decode",
-            "gates",
-            "delta-product",
-            "gated-calls",
-            "fine-packed",
-            "fine-steps",
-        ]
-    report = check_vectors(
-        own(backend="triton", mode=mode), "delta_product", device=str(DEVICE), families=families
-    )
+        families += ["decode", "gates", "fine-packed"]
+    assert_kernel_passes(own(backend="triton", mode=mode), "delta_product", families)
+
+
+@on_triton
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["recurrent", "chunk", "scan", "rank_one_scan"])
+def test_our_kernels_pass_all_words(mode: str) -> None:
+    """As they are called by `mirrormata vectors`."""
+    runner = find_runner(f"mirrormata/triton/{mode}")
+    assert runner is not None
+    assert_kernel_passes(runner.load(), runner.operator, None)
+
+
+def assert_kernel_passes(function: Any, operator: str, families: list[str] | None) -> None:
+    report = check_vectors(function, operator, device=str(DEVICE), families=families)
     assert report.passed, [(v.family, v.first) for v in report.verdicts if v.verdict == "fail"]
 
 
