@@ -30,7 +30,7 @@ from mirrormata.kernels.vectors._runners import RUNNERS, Runner, find_runner
 FILE = Path(__file__).parent / "results" / "vectors_public.json"
 SECONDS = 1200
 """The most time that one implementation may take, compilation included."""
-HEAD = ("implementation", "versions", "on", "formats", "pass", "in part", "not run", "fails")
+HEAD = ("implementation", "versions", "on", "formats", "words", "pass", "in part", "not run", "fails")
 
 
 def results_of(runner: Runner, device: str, card: str) -> list[dict[str, Any]]:
@@ -95,6 +95,7 @@ def table_rows(path: Path = FILE) -> list[list[str]]:
                 ", ".join(f"{name} {version}" for name, version in result["versions"].items()),
                 result["on"],
                 result["described"],
+                str(sum(v["total"] for v in result["verdicts"])),
                 str(len(by[PASS])),
                 str(len(by[PARTIAL])),
                 str(len(by[NOT_RUN])),

@@ -93,6 +93,10 @@ def known_errors() -> tuple[Rule, ...]:
         Rule("the gate decays the state after the write instead of before the error", order="decay last"),
         Rule("the error is taken of the state before its decay", order="error first"),
         Rule("z reads the state after its decay", order="z after decay"),
+        Rule(
+            "what the key reads is subtracted from what is written, as the delta rule does",
+            order="error written",
+        ),
         Rule("gates are ignored", order="no decay"),
         Rule(
             "the gate decays the state at each micro-step instead of once a token",

@@ -112,7 +112,7 @@ def diagnose(asking: Asking, asked: dict[str, list[Asked]]) -> Diagnosis:
     if found.rule is not None:
         values = [a for a in ran if not a.found.error]
         given = sum(fits(asking.contract, a, found.rule) is not False for a in values)
-        found.overall = f"the function behaves exactly like this known error: {found.rule.cause}, in "
+        found.overall = f"the function behaves like this known error: {found.rule.cause}, in "
         found.overall += (
             f"all {len(ran)} words" if given == len(ran) else f"{given} of {count_noun(len(ran), 'word')}"
         )
@@ -163,8 +163,8 @@ def _explanations(asking: Asking, asked: Sequence[Asked]) -> list[Rule]:
     ran = [a for a in asked if not a.found.error]
     halves = _failing_halves(ran)
     ran = [a for a in ran if a.word.gate is None or a.gate in halves]
-    # a short word that failed refutes most
-    order = sorted(ran, key=lambda a: (not a.fails, a.word.tokens))
+    # a small word that failed refutes most, in the least time
+    order = sorted(ran, key=lambda a: (not a.fails, a.word.v.size))
     found = []
     for rule in known_errors():
         shown = False
@@ -199,8 +199,8 @@ def _reproducing(asking: Asking, ran: Sequence[Asked]) -> Rule | None:
     values = [a for a in ran if not a.found.error]
     halves = _failing_halves(values)
     values = [a for a in values if a.word.gate is None or a.gate in halves]
-    # short words refute most, and those that fail more than those that do not
-    order = sorted(values, key=lambda a: (not a.fails, a.word.tokens))
+    # small words refute most in the least time, and those that fail more than those that do not
+    order = sorted(values, key=lambda a: (not a.fails, a.word.v.size))
     failing = sum(a.fails for a in order)
     best, most = None, (0, 0)
     for rule in known_errors():

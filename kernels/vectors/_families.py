@@ -1,4 +1,8 @@
-"""The families of words, in the order in which verdicts are given: each is there for an error that it alone sees."""
+"""The families of words, in the order in which verdicts are given: each is there for an error that it alone sees.
+
+The combined families come last: each is there for an error in one path of an implementation, such as packed sequences, that is
+seen only where what other families hold one by one comes together. More than one of them may see it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from . import _words_calls as calls
+from . import _words_combined as combined
 from . import _words_delta as delta
 from . import _words_gates as gates
+from ._translations import translated
 from ._word import Word, can_run
 
 
@@ -19,9 +25,10 @@ class Family:
     Attributes:
         name: its name.
         holds: what its words are.
-        alone: the error for which it is there: one that no other family sees.
+        alone: the error for which it is there: one that no other family sees; if it is combined, one that no family sees which is not.
         cause: what is likely wrong where it fails and no known error explains how.
         make: makes its words.
+        combined: whether its words combine what other families hold one by one.
     """
 
     name: str
@@ -29,6 +36,16 @@ class Family:
     alone: str
     cause: str
     make: Callable[[], list[Word]]
+    combined: bool = False
+
+
+def _fine() -> list[Word]:
+    """Words of the delta rule with numbers that must not be rounded."""
+    makers = (
+        delta.beta_above_one, delta.beta_fine, delta.state_fine, delta.ranges, delta.outputs_fine, delta.inputs_fine,
+        delta.coefficients, delta.initial_state,
+    )  # fmt: skip
+    return [word for make in makers for word in make()]
 
 
 FAMILIES = (
@@ -44,7 +61,7 @@ FAMILIES = (
         "lengths around 16, 32, 64 and 128 whose last token overwrites a row",
         "a last chunk of one token that forgets the old value",
         "the last tokens of a sequence that does not fill its chunk",
-        delta.tails,
+        lambda: translated(delta.tails()),
     ),
     Family(
         "beta-above-one",
@@ -62,91 +79,91 @@ FAMILIES = (
     ),
     Family(
         "state-fine",
-        "a state entry of 9, 13 or 17 bits that stays, for 8 to 136 tokens",
+        "a state entry of 9 to 17 bits that stays, for 8 to 136 tokens",
         "states rounded where a chunk begins",
         "the state is rounded on its way from token to token or from chunk to chunk",
-        delta.state_fine,
+        lambda: translated(delta.state_fine(), scalar=delta.added_state_fine()),
     ),
     Family(
         "range",
         "states, outputs and terms of outputs beyond 65,504",
         "states or outputs clamped to the range of fp16",
         "a number beyond 65,504 overflows or is clamped",
-        delta.ranges,
+        lambda: translated(delta.ranges()),
     ),
     Family(
         "outputs-fine",
         "outputs of 9 to 21 bits from coarse states",
         "outputs rounded to a narrower format than stated",
         "outputs are rounded, or summed up in a narrow format",
-        delta.outputs_fine,
+        lambda: translated(delta.outputs_fine()),
     ),
     Family(
         "inputs-fine",
         "a query, a key and a value of 10 and 13 bits",
         "inputs rounded before a product, as matrix units do in tf32",
         "queries, keys, values, or what is written, are rounded where they enter a product",
-        delta.inputs_fine,
+        lambda: translated(delta.inputs_fine(), scalar=delta.added_inputs_fine()),
     ),
     Family(
         "coefficients",
         "products of keys, and entries of the inverse, of 9 to 12 bits, with coarse states",
         "products of keys, K K', rounded to a narrow format",
         "products of keys, or the inverse (I + L)^-1, are kept in a narrow format",
-        delta.coefficients,
+        lambda: translated(delta.coefficients(), rwkv7=delta.coefficients()[1:], scalar=()),
     ),
     Family(
         "initial-state",
         "initial states that are not symmetric, with entries of up to 21 bits",
         "initial states rounded to the format of the inputs",
         "the initial state is ignored, transposed or rounded",
-        delta.initial_state,
+        lambda: translated(delta.initial_state()),
     ),
     Family(
         "packed",
         "sequences of 0 to 70 tokens in one row, with initial states and without",
         "states carried over from one sequence to the next",
         "the bounds of packed sequences, or which initial state is whose",
-        calls.packed,
+        lambda: translated(calls.packed()),
     ),
     Family(
         "decode",
         "a prefill in one call or by chunks, then one token a call",
         "a path for single tokens that differs",
         "calls with one token, or the final state that one call gives to the next",
-        calls.decode,
+        lambda: translated(calls.decode()),
     ),
     Family(
         "prefix",
         "two continuations of one cached prefix, and of one initial state",
         "a cached state that is changed in place",
         "a cached state is changed, or the wrong one is continued",
-        calls.prefix,
+        lambda: translated(calls.prefix()),
     ),
     Family(
         "no-tokens",
         "T = 0",
         "a final state of zero, or an error, without tokens",
         "calls without tokens",
-        calls.no_tokens,
+        lambda: translated(calls.no_tokens()),
     ),
     Family(
         "heads",
         "rows of a batch and heads that differ in everything",
         "beta of one head, or row, taken for all",
         "heads, or rows of the batch, are mixed up",
-        calls.heads,
+        lambda: translated(calls.heads()),
     ),
     Family(
         "scale",
         "scales of 1 and 1/4, where K^-1/2 is 1/2",
         "a scale that is ignored",
         "the scale of the outputs",
-        calls.scales,
+        lambda: translated(calls.scales()),
     ),
     Family(
         "gates",
-        "gates of 1/2 to 1/8 before, between and on tokens that write, and across chunks",
+        "gates of 1/2 to 2^-10 before, between and on tokens that write, and across chunks",
         "logarithms of gates rounded to a narrow format",
         "where the gates are applied: before the error, and in both factors of a chunk's products",
         gates.gates,
@@ -182,9 +199,81 @@ FAMILIES = (
     Family(
         "scalar-gate",
         "gates and writes without an error term",
-        "an error term where there is none",
+        "a decay behind the write",
         "the order of decay, write and read",
         gates.scalar_gate,
+    ),
+    Family(
+        "unit-gates",
+        "the words that hold numbers of many bits, with gates of exactly 1 given",
+        "a rounding in the path with gates",
+        "what is computed where gates are given, even of 1",
+        lambda: combined.unit_gates(_fine()),
+        combined=True,
+    ),
+    Family(
+        "gated-calls",
+        "gates in packed sequences, in single tokens, and in several heads and rows",
+        "gates that are late in calls of one token, or those of another head",
+        "gates of packed sequences, of single tokens, of heads or of rows",
+        combined.gated_calls,
+        combined=True,
+    ),
+    Family(
+        "fine-packed",
+        "packed sequences with states of 13 and 14 bits, with gates and heads",
+        "states rounded in packed calls only",
+        "what is rounded, or mixed up, in the path for packed sequences",
+        combined.fine_packed,
+        combined=True,
+    ),
+    Family(
+        "fine-decode",
+        "one token a call with states of 13 and 14 bits, with gates, heads and rows",
+        "states rounded in calls of one token only",
+        "what is rounded, or mixed up, in calls of one token",
+        combined.fine_decode,
+        combined=True,
+    ),
+    Family(
+        "fine-heads",
+        "up to 5 rows and heads with states of 13 and 14 bits, gates and initial states of their own",
+        "states of rows behind the first rounded, or mixed up",
+        "what is rounded, or mixed up, in rows and heads behind the first",
+        combined.fine_heads,
+        combined=True,
+    ),
+    Family(
+        "fine-long",
+        "more than 64 tokens from an initial state of 14 bits, with gates",
+        "an initial state that is lost beyond a chunk",
+        "an initial state, or gates, across chunks",
+        combined.fine_long,
+        combined=True,
+    ),
+    Family(
+        "fine-widths",
+        "values of up to 35 columns, wider than the keys",
+        "columns of values beyond K left out",
+        "values that are wider than keys, or than a tile",
+        combined.fine_widths,
+        combined=True,
+    ),
+    Family(
+        "fine-scales",
+        "scales from 1/8 to 2 with gates, packed, in single tokens, and with heads",
+        "a scale that is ignored where gates are given",
+        "the scale of the outputs with gates, packed, in single tokens, or with heads",
+        combined.fine_scales,
+        combined=True,
+    ),
+    Family(
+        "fine-steps",
+        "two to five micro-steps a token whose betas differ, packed, in single tokens, with heads and gates",
+        "beta of the first micro-step taken for all",
+        "which beta belongs to which micro-step, and micro-steps with initial states, packed or in single tokens",
+        combined.fine_steps,
+        combined=True,
     ),
 )  # fmt: skip
 

@@ -9,9 +9,11 @@ format's range, none is rounded.
     chunk, U and W     X = (I + L)^-1, U = X B V, W = X B K, V' = U - W S, in chunks of 16, 32, 64 and 128 rows
     chunk, P           P = V - K S, E = X' P with X' = (I + L')^-1, V' = B E; outputs and states as before
     scan           segments of 64 tokens as maps S -> M S + C
+    rwkv7, chunk   r = X (A V + Z S) or (X A V) + (X Z) S with X = (I - C)^-1, for what z reads of the states
 
 The inverse is found row by row, and by blocks of 1, 2, 4, ... rows that are joined. L = tril(B K K' o D, -1) and
-L' = tril(K K' o D, -1) B, with D the products of the gates between two rows.
+L' = tril(K K' o D, -1) B, with D the products of the gates between two rows. Likewise A = tril(Z K' o D, -1) and
+C = tril(Z U' o D, -1), where z reads the state before the decay of its own token.
 """
 
 from __future__ import annotations
@@ -185,14 +187,17 @@ def prove_word(word: Word, sums: str = "fp32") -> Ledger:
     for rows, first, last in _heads(word, answer.finals):
         final = _recurrent(ledger, word, rows, first)
         assert _equal(final, last)
-        if word.operator == "rwkv7":
-            continue
         for size in CHUNKS:
+            if isinstance(rows, _RWKV):
+                assert _equal(_rwkv7_chunks(ledger, word, rows, first, size), last), (word.name, size)
+                if size >= rows.q.integers.shape[0]:
+                    break
+                continue
             for form in ("U and W", "P") if word.operator != "scalar_gate" else ("none",):
                 assert _equal(_chunks(ledger, word, rows, first, size, form), last), (word.name, size, form)
             if size // word.householders >= rows.q.integers.shape[0]:
                 break  # one chunk holds all: longer ones are the same
-        if rows.q.integers.shape[0] > SEGMENT and word.operator != "scalar_gate":
+        if rows.q.integers.shape[0] > SEGMENT and word.operator not in ("scalar_gate", "rwkv7"):
             assert _equal(_scan(ledger, word, rows, first), last)
     return ledger
 
@@ -301,6 +306,38 @@ def _chunks(ledger: Ledger, word: Word, rows: Rows, S: Dyadic, size: int, form: 
         last = G[-1]
         decayed = ledger.multiply_entries("decay over a chunk", powers(last)[:, None], S)
         S = ledger.multiply("state", times(k, powers(last[None, :] - of_rows)).T, V, decayed)
+    return S
+
+
+def _rwkv7_chunks(ledger: Ledger, word: Word, rows: _RWKV, S: Dyadic, size: int) -> Dyadic:
+    for first in range(0, rows.q.integers.shape[0], size):
+        here = slice(first, first + size)
+        q, k, v, u, z = rows.q[here], rows.k[here], rows.v[here], rows.u[here], rows.z[here]
+        G = np.cumsum(rows.gates[here], axis=0)
+        before = G - rows.gates[here]  # z reads the state before its token's decay
+        A = _weighted(ledger, "Z K'", z, k, before, G, diagonal=0)
+        C = _weighted(ledger, "Z U'", z, u, before, G, diagonal=0)
+        X = _inverse(ledger, Dyadic(-C.integers, C.exponent))
+        Z = times(z, powers(before))
+        values = ledger.multiply("A V", A, v)
+        read = ledger.multiply("X (A V + Z S)", X, ledger.multiply("A V + Z S", Z, S, values))
+        ledger.multiply("reads by substitution", C, read, ledger.multiply("A V + Z S", Z, S, values))
+        ledger.multiply("X A V + X Z S", ledger.multiply("X Z", X, Z), S, ledger.multiply("X A V", X, values))
+        left = [
+            _weighted(ledger, "Q K'", q, k, G, G, diagonal=1),
+            _weighted(ledger, "Q U'", q, u, G, G, diagonal=1),
+        ]
+        both = Dyadic(*_side_by_side(*left))
+        inner = Dyadic(*_side_by_side(times(q, powers(G)), both))
+        right = Dyadic(*_stack(S, Dyadic(*_stack(v, read))))
+        ledger.multiply("outputs of a chunk", times(inner, _scale(word)), right)
+        ledger.multiply_entries(
+            "outputs by scale", ledger.multiply("outputs of a chunk", inner, right), _scale(word)
+        )
+        behind = powers(G[-1][None, :] - G)
+        decayed = ledger.multiply_entries("decay over a chunk", powers(G[-1])[:, None], S)
+        keys = Dyadic(*_side_by_side(times(k, behind).T, times(u, behind).T))
+        S = ledger.multiply("state", keys, Dyadic(*_stack(v, read)), decayed)
     return S
 
 

@@ -40,7 +40,8 @@ class Rule:
         log_gates: the format to which logarithms of gates are rounded; empty: none.
         logs: how logarithms of gates are read: `natural`, `base 2` or `negated`. Gates that come as they are stay, as with `log_gates`.
         order: of decay, error and write: `right`; `decay last`; `error first` (of the state before its decay); `no decay`;
-            `decay each micro-step`; `decay values` (by channels, along the values); `decay of the first channel`; `z after decay` (of `rwkv7`).
+            `decay each micro-step`; `decay values` (by channels, along the values); `decay of the first channel`; `z after decay` (of `rwkv7`);
+            `error written` (of `scalar_gate`).
         read: `after` the write or `before` it.
         scale: `given`, `default` (K^-1/2), `none`, `twice`, or `both`: the given one times K^-1/2.
         heads: `own`, or `first`: beta and gates of the first head.
@@ -226,7 +227,8 @@ def _step(word: Word, rule: Rule, b: int, t: int, h: int, S: Exact, seen: list[E
             S = decay * S
         k = word.k[b, i, h]
         if word.operator == "scalar_gate":
-            S = S + _outer(k, word.v[b, i, h])
+            read = k @ S if rule.order == "error written" else 0
+            S = S + _outer(k, word.v[b, i, h] - read)
         else:
             assert word.beta is not None
             error = word.v[b, i, h] - k @ (old if rule.order == "error first" else S)

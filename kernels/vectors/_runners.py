@@ -158,7 +158,7 @@ def padded(function: Function, width: int) -> Function:
 
     Args:
         function: see `check_vectors`.
-        width: of the keys and values that it is called with.
+        width: of the keys and values that it is called with; words with wider ones are not for it.
     """
     from functools import wraps
 
@@ -168,6 +168,8 @@ def padded(function: Function, width: int) -> Function:
     @wraps(function)
     def run(q: Any, k: Any, v: Any, initial_state: Any = None, **rest: Any) -> Any:
         K, V = q.shape[3], v.shape[3]
+        if max(K, V) > width:
+            raise NotImplementedError(f"it takes heads of at most {width} only")
         q, k = (pad(x, (0, width - K)) for x in (q, k))
         if "g" in rest and rest["g"].dim() == 4:
             rest["g"] = pad(rest["g"], (0, width - K))
@@ -341,17 +343,18 @@ def _fla_plain_rank_one(name: str, multiple: int) -> Function:
 
 def _fla_scalar(module: str, name: str) -> Function:
     function = getattr(_module(f"fla.ops.{module}", f"fla/{name}"), name)
-    packed = "cu_seqlens" in inspect.signature(function).parameters
 
-    def run(
+    def unpacked(q: Any, k: Any, v: Any, g: Any, initial_state: Any = None, scale: Any = None) -> Any:
+        return function(q=q, k=k, v=v, g=g, scale=scale, initial_state=initial_state, output_final_state=True)
+
+    def packed(
         q: Any, k: Any, v: Any, g: Any, initial_state: Any = None, cu_seqlens: Any = None, scale: Any = None
     ) -> Any:
-        more = {"cu_seqlens": cu_seqlens} if packed else {}
         return function(
-            q=q, k=k, v=v, g=g, scale=scale, initial_state=initial_state, output_final_state=True, **more
+            q=q, k=k, v=v, g=g, scale=scale, initial_state=initial_state, output_final_state=True, cu_seqlens=cu_seqlens
         )  # fmt: skip
 
-    return run
+    return packed if "cu_seqlens" in inspect.signature(function).parameters else unpacked
 
 
 def _flash_qla() -> Function:

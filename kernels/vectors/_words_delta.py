@@ -76,6 +76,17 @@ def state_fine() -> list[Word]:
     return words
 
 
+def added_state_fine() -> list[Word]:
+    """The same where writes only add: a state entry of 1 + 2^-m."""
+    words, ones, read = [], [1, -1, 1], {0: 1, 2: -1}
+    for m, products in ((9, FROM_11_BITS), (12, FROM_24_BITS), (16, FROM_24_BITS)):
+        for T in (8, 72):
+            more = Token({0: Fraction(1, 2**m)}, ones, 1, q=read)
+            tokens = [write(0, ones, q={}), write(2, ones, q={}), more, *idle(T - 3, q=read)]
+            words.append(make_word("state-fine", f"1+2^-{m} T={T}", [tokens], products=products))
+    return words
+
+
 def ranges() -> list[Word]:
     """Powers of two beyond the largest number of fp16, in the state, in the outputs, and in the terms of an output."""
     high, all_of_8_bits = [2**15, -(2**15), 0], ("bf16", "tf32", "fp32", "fp64")
@@ -112,7 +123,7 @@ def inputs_fine() -> list[Word]:
         fine = 1 + Fraction(1, 2**m)
         tokens = {
             "query": [write(0, ones, q={}), write(1, ones, q={}), *idle(3, q={0: fine, 1: -1})],
-            "key": [Token({0: fine, 1: 1}, ones, 1, q=difference), *idle(4, q=difference)],
+            "key": [Token({0: fine, 1: 1}, ones, 1, q=difference), *[Token(q=difference)] * 4],
             "value": [
                 write(0, [fine, -fine, 1], q={}),
                 Token({0: 1, 1: 1}, ones, 1, q={1: 1}),
@@ -123,6 +134,17 @@ def inputs_fine() -> list[Word]:
             make_word("inputs-fine", f"{name} 1+2^-{m}", [found], products=products)
             for name, found in tokens.items()
         ]
+    return words
+
+
+def added_inputs_fine() -> list[Word]:
+    """The same where writes only add: the value is read beside one of 1."""
+    ones, difference = [1, -1, 1], {0: 1, 1: -1}
+    words = [word for word in inputs_fine() if not word.name.startswith("value")]
+    for m, products in ((9, FROM_11_BITS), (12, FROM_24_BITS)):
+        fine = 1 + Fraction(1, 2**m)
+        tokens = [write(0, [fine, -fine, 1], q={}), write(1, ones, q={}), *idle(3, q=difference)]
+        words.append(make_word("inputs-fine", f"value 1+2^-{m}", [tokens], products=products))
     return words
 
 

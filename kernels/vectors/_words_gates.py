@@ -19,7 +19,10 @@ STRONG = Fraction(1, 2**10)
 
 
 def gates() -> list[Word]:
-    """Gates of 1/2, 1/4 and 1/8 before, between and on tokens that write, at the start, and across chunks."""
+    """Gates of 1/2 to 1/8 before, between and on tokens that write, at the start, and across chunks; and gates down to 2^-10.
+
+    What a gate of 2^-10 leaves of a state is far beyond the bound of the word, for the state was at least a third of its largest number.
+    """
     words = []
     for T, places in ((6, (0, 2, 4)), (20, (3, 9, 16, 19)), (66, (1, 30, 63, 64)), (130, (5, 64, 100, 128))):
         random = Random(f"gates {T}")
@@ -36,6 +39,12 @@ def gates() -> list[Word]:
     tokens = [idle(1, e=-2, q=read)[0], swap(0, 1, e=-1, q=read), *idle(2, q=read), write(1, 3, e=-1, q=read)]
     words.append(make_word("gates", "initial state", [tokens], operator="gated_delta_rule", initial=start,
         bound=EXPONENTIATED))  # fmt: skip
+    for name, exponents in (("2^-10", (-10,)), ("2^-5 and 2^-7", (-5, -7))):
+        tokens = [write(0, [8, -16, 24], q={}), write(1, [3, 1, -2], q={})]
+        for e in exponents:
+            tokens += [idle(1, e=e, q={0: 1})[0], write(2, 1, q={0: 1}), *idle(2, q={0: 1})]
+        words.append(make_word("gates", f"a gate of {name}" if len(exponents) == 1 else f"gates of {name}", [tokens],
+            operator="gated_delta_rule", bound=EXPONENTIATED, products=ALL if len(exponents) == 1 else FROM_11_BITS))  # fmt: skip
     return words
 
 

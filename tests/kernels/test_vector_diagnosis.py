@@ -61,7 +61,7 @@ def unit(x: Any) -> Any:
 )  # fmt: skip
 def test_one_known_error_is_named_for_all_words(function: Any, cause: str) -> None:
     report = run(function)
-    assert f"behaves exactly like this known error: {cause}" in report.overall
+    assert f"behaves like this known error: {cause}" in report.overall
     for verdict in report.verdicts:
         if verdict.failed:
             assert cause in verdict.cause
@@ -196,8 +196,8 @@ def test_gates_given_in_two_ways_are_judged_by_themselves() -> None:
     report = check_vectors(both, framework="numpy", families=["gates", "heads"])
     gates = report.verdicts[-1]
     assert gates.family == "gates"
-    assert len(gates.failed) == 5
-    assert gates.words == gates.total == 10
+    assert len(gates.failed) == 6  # of the one gate of 2^-10 nearly nothing is left
+    assert gates.words == gates.total == 14
     assert gates.cause == (
         "logarithms of gates are rounded to bf16 (only where gates are given as g; as a they are right)"
     )

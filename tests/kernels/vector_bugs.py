@@ -2,7 +2,8 @@
 
 The functions are written from the recurrences and the usual chunk form (inverse, U and W), not with the code that makes the
 words. A bug is the right function with one thing changed. `sees` names the families that must fail, `cause` what the verdict
-of the first of them must say; the families that some bug fails alone are listed in `ALONE`.
+of the first of them must say; the families that some bug fails alone are listed in `ALONE`. An error in one path only, such as
+packed sequences, is one of the others that the function of a batch plants where the path is taken: `PATHS`.
 """
 
 from __future__ import annotations
@@ -188,18 +189,24 @@ def rwkv7(
 ) -> tuple[Tensor, Tensor]:
     """One head of `S <- diag(a) S + u (z'S)' + k v'`."""
     outputs = []
+    if bug == "initial state ignored":
+        S = torch.zeros_like(S)
     for t in range(q.shape[0]):
         before, decayed = S, a[t, :, None] * S
         reads = decayed if bug == "z reads after the decay" else S
         left, right = (z[t], u[t]) if bug == "u and z exchanged" else (u[t], z[t])
         S = decayed + torch.outer(left, right @ reads) + torch.outer(k[t], v[t])
+        if bug == "state to bf16":
+            S = bf16(S)
+        if bug == "tokens from 64 on" and t >= CHUNK:
+            S = before
         outputs.append(q[t] @ (before if bug == "rwkv7 read before write" else S))
-    return torch.stack(outputs), S
+    return (torch.stack(outputs) if outputs else q.new_zeros(0, S.shape[1])), S
 
 
 def scalar(q: Tensor, k: Tensor, v: Tensor, a: Tensor, S: Tensor, bug: str = "") -> tuple[Tensor, Tensor]:
     """One head of `S <- a S + k v'`."""
-    outputs = []
+    outputs: list[Tensor] = []
     for t in range(q.shape[0]):
         decay = a[t, :, None]
         if bug == "write is decayed":
@@ -207,8 +214,42 @@ def scalar(q: Tensor, k: Tensor, v: Tensor, a: Tensor, S: Tensor, bug: str = "")
         else:
             S = decay * S
             S = S + torch.outer(k[t], v[t] - k[t] @ S if bug == "an error term" else v[t])
+        if bug == "state to bf16":
+            S = bf16(S)
+        if bug == "tokens from 64 on" and t >= CHUNK:
+            outputs.append(0 * outputs[0])
+            continue
         outputs.append(q[t] @ S)
-    return torch.stack(outputs), S
+    return (torch.stack(outputs) if outputs else q.new_zeros(0, S.shape[1])), S
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one head of one sequence is computed: how many tokens the call and the sequence have, which row it is, and what is given."""
+
+    call: int
+    tokens: int
+    row: int
+    packed: bool
+    gated: bool
+
+
+PATHS: dict[str, tuple[str, Callable[[Place], bool]]] = {
+    "single token forgets": ("single token forgets", lambda here: here.call == 1),
+    "state to bf16 in packed calls": ("state to bf16", lambda here: here.packed),
+    "state to bf16 in calls of one token": ("state to bf16", lambda here: here.call == 1),
+    "state to bf16 in later rows": ("state to bf16", lambda here: here.row > 0),
+    "state to bf16 where gates are given": ("state to bf16", lambda here: here.gated),
+    "beta to bf16 where gates are given": ("beta to bf16", lambda here: here.gated),
+    "gate late in calls of one token": ("decay last", lambda here: here.call == 1),
+    "later rows read before the write": ("rwkv7 read before write", lambda here: here.row > 0),
+    "later rows are decayed behind": ("write is decayed", lambda here: here.row > 0),
+    "initial state ignored beyond 64 tokens": (
+        "initial state ignored",
+        lambda here: here.tokens > CHUNK and not here.packed,
+    ),
+}
+"""Errors of one path: what the function of a head does, and where."""
 
 
 def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) -> Callable[..., Any]:
@@ -244,7 +285,8 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
                 given = given.transpose(-1, -2)
             states = given.to(arithmetic).clone()
         o = torch.zeros(B, T, H, V, dtype=arithmetic)
-        factor = K**-0.5 if bug == "scale ignored" else scale
+        ignored = bug == "scale ignored" or (bug == "scale ignored where gates are given" and g is not None)
+        factor = K**-0.5 if ignored else scale
         factor *= {"scale applied twice": scale, "K^-1/2 as well as the scale": K**-0.5}.get(bug, 1)
         gates = torch.ones(B, T, H, K, dtype=arithmetic)
         if g is not None:
@@ -260,11 +302,19 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
             if bug == "gates ignored":
                 logs = torch.zeros_like(logs)
             gates = gates * (logs if logs.dim() == 4 else logs[..., None]).exp()
+        if bug == "gates below 1/8 clamped":
+            gates = gates.clamp(min=1 / 8)
+        if bug == "gates of the first head":
+            gates = gates[:, :, :1].expand(gates.shape)
+        if bug == "gates ignored in packed calls" and cu_seqlens is not None:
+            gates = torch.ones_like(gates)
         x = [t.to(arithmetic) for t in (q * factor, k, v)]
         if bug == "q and k normalised":
             x = [normalised(q.to(arithmetic)) * factor, normalised(x[1]), x[2]]
-        if bug == "inputs to tf32":
+        if bug == "inputs to tf32" or (bug == "inputs to tf32 where gates are given" and g is not None):
             x = [tf32(t) for t in x]
+        if bug == "inputs to bf16":
+            x = [bf16(t) for t in x]
         for n, (b, i, j) in enumerate(bounds):
             for h in range(H):
                 S = states[n, h]
@@ -272,6 +322,11 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
                     S = states[n - 1, h]
                 head = 0 if bug == "beta of the first head" else h
                 row = 0 if bug == "beta of the first row" else b
+                if bug == "rows beyond the third as the third":
+                    row = min(b, 2)
+                place = Place(T, j - i, b, cu_seqlens is not None, g is not None)
+                inner, taken = PATHS.get(bug, (bug, lambda here: True))
+                inner = inner if taken(place) else ""
                 tokens, rows = slice(i, j), slice(i * householders, j * householders)
                 common = (x[0][b, tokens, h], x[1][b, rows, h], x[2][b, rows, h])
                 if special:
@@ -280,16 +335,22 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
                         if u is None or z is None
                         else (u[b, tokens, h].to(arithmetic), z[b, tokens, h].to(arithmetic))
                     )
-                    o[b, tokens, h], states[n, h] = core(*common, *more, gates[b, tokens, h], S, bug=bug)
+                    o[b, tokens, h], states[n, h] = core(*common, *more, gates[b, tokens, h], S, bug=inner)
                 else:
                     assert beta is not None
                     betas = beta[row, rows, head].to(arithmetic)
                     if bug == "sigmoid of beta inside":
                         betas = betas.sigmoid()
-                    inner = "" if bug == "single token forgets" and T != 1 else bug
+                    if bug == "beta of the first micro-step":
+                        betas = betas[::householders].repeat_interleave(householders)
                     o[b, tokens, h], states[n, h] = core(
                         *common, betas, gates[b, tokens, h], S, householders, bug=inner
                     )
+        if bug == "columns beyond K":
+            o[..., K:] = 0
+            states[..., K:] = 0
+        if bug == "columns beyond 32":
+            o[..., 32:] = 0
         if bug == "cu_seqlens ignored" and cu_seqlens is not None:
             states = states[-1:].expand(states.shape).clone()
         if bug == "no tokens give zero" and T == 0:
@@ -308,7 +369,10 @@ def whole(core: Core, bug: str = "", arithmetic: torch.dtype = torch.float32) ->
 
 @dataclass(frozen=True)
 class Bug:
-    """A re-created error: its name, where it was reported, the function of a head, the operator, what must be seen."""
+    """A re-created error: its name, where it was reported, the function of a head, what must be seen, the operator, what is planted.
+
+    `passes` names families that are run too, and pass, where their words tell the cause from another one.
+    """
 
     name: str
     source: str
@@ -317,10 +381,19 @@ class Bug:
     sees: tuple[str, ...]
     operator: str = "gated_delta_rule"
     known: bool = field(default=True)
+    plants: str = ""
+    passes: tuple[str, ...] = ()
+
+    @property
+    def planted(self) -> str:
+        """What is planted; by default what the bug is called."""
+        return self.plants or self.name
 
 
 NARROW = "kept in a narrow format"
 STRUCTURE = "the structure within a chunk"
+RWKV = "as for the delta rule, in RWKV-7"
+SCALAR = "as for the delta rule, in Mamba-2"
 BUGS = (
     Bug("initial state ignored", "vllm-ascend#3309, fla#351", recurrent, "the initial state is ignored", ("initial-state",)),
     Bug("beta to bf16", "sglang#38975, vllm#53877", recurrent, "beta is rounded to bf16", ("beta-fine",)),
@@ -366,14 +439,14 @@ BUGS = (
     Bug("inclusive mask lost", "common", chunked, STRUCTURE, ("integers",), known=False),
     Bug("read before write", "common", recurrent, "read before the token's write", ("integers",)),
     Bug("fifth column lost", "a tile of values narrower than V", chunked, STRUCTURE, ("integers",), known=False),
-    Bug("initial state to bf16", "a cache in the inputs' dtype", recurrent, "initial state is rounded to bf16", ("initial-state",)),
+    Bug("initial state to bf16", "a cache in the inputs' dtype", recurrent, "initial state is rounded to bf16", ("initial-state",), passes=("state-fine",)),
     Bug("state read as [V, K]", "transposed layouts", recurrent, "read as [V, K]", ("initial-state",)),
     Bug("state returned as [V, K]", "transposed layouts", recurrent, "returned as [V, K]", ("integers",)),
     Bug("state as [V, K]", "transposed layouts on both sides", recurrent, "read and returned as [V, K]", ("initial-state",)),
     Bug("states carried over", "cu_seqlens ignored", recurrent, "carried over the bounds", ("packed",)),
     Bug("initial states reversed", "wrong index of a sequence", recurrent, "in reverse", ("packed",)),
     Bug("state in place", "llama.cpp#21681, tpu-inference#3412", recurrent, "changed in place", ("prefix",)),
-    Bug("no tokens give zero", "an empty prompt after a cached one", recurrent, "zero is returned where there are no tokens", ("no-tokens",)),
+    Bug("no tokens give zero", "an empty prompt after a cached one", recurrent, "zero is returned where there are no tokens", ("no-tokens",), passes=("initial-state",)),
     Bug("no tokens refused", "an empty prompt after a cached one", recurrent, "it raises an error", ("no-tokens",), known=False),
     Bug("beta of the first head", "fla#671: results that depend on the batch", recurrent, "first head are taken for all", ("heads",)),
     Bug("beta of the first row", "fla#671: results that depend on the batch", recurrent, "first row are taken for the whole", ("heads",)),
@@ -393,8 +466,40 @@ BUGS = (
     Bug("z reads after the decay", "AiDotNet#895", rwkv7, "z reads the state after its decay", ("rwkv7",), "rwkv7"),
     Bug("u and z exchanged", "AiDotNet#895", rwkv7, "which of u and z writes", ("rwkv7",), "rwkv7", known=False),
     Bug("rwkv7 read before write", "a read of RWKV-6", rwkv7, "read before", ("rwkv7",), "rwkv7"),
-    Bug("an error term", "the delta rule in place of Mamba-2", scalar, "decay, write and read", ("scalar-gate",), "scalar_gate", known=False),
+    Bug("an error term", "the delta rule in place of Mamba-2", scalar, "as the delta rule does", ("scalar-gate",), "scalar_gate"),
     Bug("write is decayed", "decay behind the write", scalar, "after the write", ("scalar-gate",), "scalar_gate"),
+    Bug("rwkv7: scale ignored", RWKV, rwkv7, "the scale is ignored", ("scale", "fine-scales"), "rwkv7", plants="scale ignored"),
+    Bug("rwkv7: inputs to bf16", RWKV, rwkv7, "queries, keys and values are rounded to bf16", ("inputs-fine",), "rwkv7", plants="inputs to bf16"),
+    Bug("rwkv7: state to bf16", RWKV, rwkv7, "the state is kept in bf16", ("state-fine", "fine-packed"), "rwkv7", plants="state to bf16"),
+    Bug("rwkv7: state in place", RWKV, rwkv7, "changed in place", ("prefix",), "rwkv7", plants="state in place"),
+    Bug("rwkv7: states carried over", RWKV, rwkv7, "carried over the bounds", ("packed",), "rwkv7", plants="states carried over"),
+    Bug("rwkv7: later rows read before the write", RWKV, rwkv7, "heads, or rows of the batch", ("heads", "fine-heads"), "rwkv7", known=False, plants="later rows read before the write"),
+    Bug("rwkv7: tokens from 64 on", RWKV, rwkv7, "does not fill its chunk", ("tails", "fine-long"), "rwkv7", known=False, plants="tokens from 64 on"),
+    Bug("rwkv7: no tokens give zero", RWKV, rwkv7, "zero is returned where there are no tokens", ("no-tokens",), "rwkv7", passes=("initial-state",), plants="no tokens give zero"),
+    Bug("rwkv7: outputs to bf16", RWKV, rwkv7, "outputs are rounded to bf16", ("outputs-fine",), "rwkv7", plants="outputs to bf16"),
+    Bug("scalar: scale ignored", SCALAR, scalar, "the scale is ignored", ("scale", "fine-scales"), "scalar_gate", plants="scale ignored"),
+    Bug("scalar: inputs to bf16", SCALAR, scalar, "queries, keys and values are rounded to bf16", ("inputs-fine",), "scalar_gate", plants="inputs to bf16"),
+    Bug("scalar: state to bf16", SCALAR, scalar, "the state is kept in bf16", ("state-fine", "fine-packed"), "scalar_gate", plants="state to bf16"),
+    Bug("scalar: state in place", SCALAR, scalar, "changed in place", ("prefix",), "scalar_gate", plants="state in place"),
+    Bug("scalar: states carried over", SCALAR, scalar, "carried over the bounds", ("packed",), "scalar_gate", plants="states carried over"),
+    Bug("scalar: later rows are decayed behind", SCALAR, scalar, "gates of packed", ("gated-calls",), "scalar_gate", known=False, plants="later rows are decayed behind"),
+    Bug("scalar: tokens from 64 on", SCALAR, scalar, "does not fill its chunk", ("tails", "fine-long"), "scalar_gate", known=False, plants="tokens from 64 on"),
+    Bug("state to bf16 where gates are given", "a path of its own for gates", recurrent, "the state is kept in bf16", ("unit-gates", "fine-packed", "fine-decode")),
+    Bug("beta to bf16 where gates are given", "a path of its own for gates", recurrent, "beta is rounded to bf16", ("unit-gates",)),
+    Bug("inputs to tf32 where gates are given", "matrix units on float32", recurrent, "rounded to tf32", ("unit-gates",)),
+    Bug("state to bf16 in packed calls", "a path of its own for cu_seqlens", recurrent, "the state is kept in bf16", ("fine-packed",)),
+    Bug("state to bf16 in calls of one token", "a decode path of its own", recurrent, "rounded to bf16", ("fine-decode",)),
+    Bug("state to bf16 in later rows", "fla#671: results that depend on the batch", recurrent, "rows and heads behind the first", ("fine-heads",), known=False),
+    Bug("rows beyond the third as the third", "fla#671: results that depend on the batch", recurrent, "rows and heads behind the first", ("fine-heads",), known=False),
+    Bug("gate late in calls of one token", "a decode path of its own", recurrent, "gates of packed sequences, of single tokens", ("gated-calls", "fine-decode"), known=False),
+    Bug("gates of the first head", "gates broadcast over heads", recurrent, "of heads or of rows", ("gated-calls", "fine-heads"), known=False),
+    Bug("gates ignored in packed calls", "gates that are not passed on", recurrent, "gates of packed sequences", ("gated-calls", "fine-packed"), known=False),
+    Bug("gates below 1/8 clamped", "a guard against underflow", recurrent, "where the gates are applied", ("gates",), known=False),
+    Bug("initial state ignored beyond 64 tokens", "a chunk path without it", recurrent, "the initial state is ignored", ("fine-long",)),
+    Bug("columns beyond K", "a tile of values as wide as the keys", recurrent, "wider than keys", ("fine-widths",), known=False),
+    Bug("columns beyond 32", "a tile of values narrower than V", recurrent, "wider than keys", ("fine-widths",), known=False),
+    Bug("scale ignored where gates are given", "a path of its own for gates", recurrent, "the scale of the outputs with gates", ("fine-scales",), known=False),
+    Bug("beta of the first micro-step", "DeltaProduct", recurrent, "which beta belongs to which micro-step", ("fine-steps",), "delta_product", known=False),
 )  # fmt: skip
 """All of them; the list grows with reports."""
 
@@ -420,6 +525,15 @@ ALONE = {
     "delta-product": "gate each micro-step",
     "channel-gates": "gate along values",
     "rwkv7": "z reads after the decay",
-    "scalar-gate": "an error term",
+    "scalar-gate": "write is decayed",
+    "unit-gates": "inputs to tf32 where gates are given",
+    "gated-calls": "gate late in calls of one token",
+    "fine-packed": "state to bf16 in packed calls",
+    "fine-decode": "state to bf16 in calls of one token",
+    "fine-heads": "state to bf16 in later rows",
+    "fine-long": "initial state ignored beyond 64 tokens",
+    "fine-widths": "columns beyond K",
+    "fine-scales": "scale ignored where gates are given",
+    "fine-steps": "beta of the first micro-step",
 }
-"""For each family a bug that no other family sees."""
+"""For each family a bug that no other family sees; for a combined one, a bug that no family sees which is not combined."""

@@ -15,9 +15,20 @@ def vector_tables() -> dict[str, Callable[[], str]]:
     """The tables by their names in the pages."""
 
     def families() -> str:
+        return table(
+            ("family", "words", "what it holds", "what it alone sees"), rows_of(combined=False), (1,)
+        )
+
+    def combined() -> str:
+        return table(("family", "words", "what it combines", "what it sees"), rows_of(combined=True), (1,))
+
+    def rows_of(*, combined: bool) -> list[tuple[object, ...]]:
         words = all_words()
-        rows = [(f"`{f.name}`", sum(w.family == f.name for w in words), f.holds, f.alone) for f in FAMILIES]
-        return table(("family", "words", "what it holds", "what it alone sees"), rows, (1,))
+        return [
+            (f"`{f.name}`", sum(w.family == f.name for w in words), f.holds, f.alone)
+            for f in FAMILIES
+            if f.combined == combined
+        ]
 
     def operators() -> str:
         return table(
@@ -37,7 +48,7 @@ def vector_tables() -> dict[str, Callable[[], str]]:
 
     def bugs() -> str:
         """The collection of re-created bugs, whose test is tests/kernels/test_vector_bugs.py."""
-        alone = {name: family for family, name in ALONE.items()}
+        alone = {ALONE[f.name] for f in FAMILIES if not f.combined}
         rows = [
             (
                 bug.name,
@@ -49,10 +60,11 @@ def vector_tables() -> dict[str, Callable[[], str]]:
         return table(("bug", "report", "seen by"), rows)
 
     def public() -> str:
-        return table(HEAD, table_rows(), (4, 5, 6))
+        return table(HEAD, table_rows(), (4, 5, 6, 7))
 
     return {
         "vector-families": families,
+        "vector-combined": combined,
         "vector-operators": operators,
         "vector-must-pass": must_pass,
         "vector-bugs": bugs,
